@@ -1,5 +1,5 @@
-"""Finite channels: how private is a randomisation in three notions of privacy, and how private could it be at its
-usefulness?
+"""Finite channels: how private is a randomisation in three notions of privacy, and how private could another
+randomisation with the same usefulness be?
 
     >>> from confide.channels import analyse
     >>> report = analyse([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
@@ -13,10 +13,10 @@ Differential privacy bounds how much a release adds to an attacker's knowledge. 
 knowledge after the release. Mutual information is the average amount that a release reveals.
 
 `analyse` measures any channel in all three notions. `RandomizedResponse`, `TopK`, `WaterFilling`, `KernelMechanism` and
-`TableMechanism` are channels that draw releases, with whole numbers as probabilities. `privacy_distortion` finds the
-least privacy level of all releases at a given distortion, and the mechanism that reaches it. `survey_shares` estimates
-the shares of a population from a survey's reports, and `survey_errors` gives the errors of these estimates before there
-are any data.
+`TableMechanism` draw releases; their probabilities are stored as whole numbers, so the draws are exact.
+`privacy_distortion` finds the least privacy level of all releases at a given distortion, and the mechanism that reaches
+it. `survey_shares` estimates the shares of a population from a survey's reports, and `survey_errors` gives the errors
+of these estimates before there are any data.
 """
 
 from confide._lazy import exports

@@ -1,10 +1,10 @@
-"""The analyser computes every privacy level of a channel under a prior, and checks that the levels do not contradict
-each other.
+"""The function `analyse` computes every privacy level of a channel under a prior, and checks that the levels do not
+contradict each other.
 
 Source: Wang 2016, Definitions 1 to 4; spec privacy_notions 1.1.
 
-If all rows go through the same table and the prior is exchangeable, the levels are computed from the numbers of rows
-with each letter, without tables of joint types.
+If all rows go through the same table and the prior is exchangeable, the levels are computed from letter counts, without
+tables of joint types.
 
 Source: spec privacy_notions 1.1 (structured channels).
 """
@@ -40,8 +40,8 @@ __all__ = [
 # ---- alike rows
 
 LARGEST_ALIKE = 6000
-"""Largest number of rows for which the distribution of the output is computed; the computation takes some 10^10
-products.
+"""Largest number of rows for which the distribution of the output is computed. At this number the computation takes
+some 10^10 multiplications.
 """
 
 _Vector = NDArray[np.float64]
@@ -49,8 +49,9 @@ _AT_ONCE = 2**21  # pairs of an input and an output: 16 MiB for each of their nu
 
 
 def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
-    """Logarithms of p(x) Q(y|x) by one row's letter and that row's output, given the other rows, shape (l, k, m). Each
-    of the l lines is correct up to a factor of its own.
+    """Logarithms of p(x) Q(y|x) for one row, shape (l, k, m). Entry (i, b, a) is for the i-th composition of the other
+    rows' letters, the row's output b and the row's letter a. For each i the probabilities are correct up to a common
+    factor.
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (m, k).
@@ -61,8 +62,8 @@ def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
 
 
 def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
-    """Logarithm of the probability of one particular output with k ones, shape (n + 1,), and total probability of all
-    outputs with k ones, shape (n + 1,).
+    """Logarithm of the probability of one particular output with k ones, and total probability of all outputs with k
+    ones; both for k = 0..n, shape (n + 1,).
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (2, 2).
@@ -89,10 +90,11 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
 
 
 def largest_change(table: _Vector, prior: Exchangeable, outputs: _Vector) -> float:
-    """The largest |ln Q(y|x)/p_Y(y)| over all inputs x and outputs y.
+    """The largest |ln Q(y|x)/p_Y(y)| over all inputs x and outputs y, in nats. Here p_Y(y) is the probability of output
+    y under the prior.
 
-    For an input with a ones and an output with b ones, the largest change occurs where the two have the fewest or the
-    most ones in common.
+    For an input with a ones and an output with b ones, the largest change occurs if both have the fewest or the most
+    ones in the same rows.
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (2, 2).
@@ -129,7 +131,7 @@ _Index = NDArray[np.int64]
       "prior_level")
 @dataclass(frozen=True, kw_only=True)
 class ChannelReport:
-    """How private and how useful one channel is under one prior. All levels are in nats.
+    """Privacy levels and distortion of one channel under one prior. All levels are in nats.
 
     Args:
         dp: differential privacy: the largest log ratio of the probabilities of one output under neighbouring databases.
@@ -138,7 +140,8 @@ class ChannelReport:
         distortion: expected number of changed rows; None where outputs are not databases.
         adversary_success: largest probability with which an attacker who knows all rows but one guesses that row's
             letter, over all outputs.
-        information_privacy: the largest |ln Q(y|x)/p_Y(y)| over inputs x and outputs y.
+        information_privacy: the largest |ln Q(y|x)/p_Y(y)| over inputs x and outputs y, where p_Y(y) is the probability
+            of output y under the prior.
         prior_level: eps_X of the prior, the largest log ratio of the prior probabilities of neighbouring databases.
     """
 
@@ -292,7 +295,9 @@ def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vecto
 
 
 def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[_Index, _Index]:
-    """Distinct pairs of a row's law and its table, shape (2, u), and the number of rows with each pair, shape (u,)."""
+    """Distinct pairs of a row's distribution and the row's table, as positions, shape (2, u), and the number of rows
+    with each pair, shape (u,).
+    """
     many = len(channel.tables)
     codes, counts = np.unique(prior.law_of_row() * many + channel.which, return_counts=True)
     return np.stack([codes // many, codes % many]), counts

@@ -1,4 +1,4 @@
-"""How private is a given randomisation? The answer is one page of words, numbers and pictures."""
+"""How private is a given randomisation? The answer is a page of text, numbers and pictures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DRAWN = 9  # databases of a prior a curve of whose programs takes a moment
 @renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChannelAnswer:
-    """Everything that is known about one channel under one prior.
+    """Privacy levels, attack risk, usefulness and bounds of one channel under one prior.
 
     Args:
         title: title of the page.
@@ -53,14 +53,14 @@ class ChannelAnswer:
         letters: number of letters, m.
         report: levels of the channel.
         risk: success probability of the strongest attacker.
-        constants: constants of the prior.
+        constants: constants of the prior, such as its privacy level before any release.
         steps: bounds in the other notions that follow from the channel's differential privacy alone.
         prior: prior of the database.
         prior_given: whether the caller gave a prior; if not, the prior is uniform.
-        channel: the randomisation.
-        names: names of the letters; empty if they have none.
-        outputs: names of the outputs of one row; empty if they have none.
-        groups: number of independent copies of these rows that a survey asks.
+        channel: the randomisation, as probabilities of the outputs for each database.
+        names: names of the letters; empty if the letters have no names.
+        outputs: names of the outputs of one row; empty if the outputs have no names.
+        groups: number of independent copies of these rows in a survey, such as households; 1 for a single copy.
     """
 
     title: str
@@ -118,8 +118,8 @@ class ChannelAnswer:
 
     @cached_property
     def usefulness(self) -> Usefulness | None:
-        """Accuracy with which the population's shares can be estimated; None unless every row goes through one common
-        table by itself.
+        """Accuracy with which the population's shares can be estimated; None unless all rows go through the same table,
+        each row independently.
         """
         if shared_table(self.channel) is None:
             return None
@@ -129,7 +129,9 @@ class ChannelAnswer:
 
     @cached_property
     def reports(self) -> ReportMeanings | None:
-        """Evidence of each report about one person; None unless every row goes through one common table by itself."""
+        """Evidence of each report about one person; None unless all rows go through the same table, each row
+        independently.
+        """
         if self.records > 1 and shared_table(self.channel) is None:
             return None
         return report_meanings(self.channel, self.prior, names=self.names, outputs=self.outputs)
@@ -139,7 +141,7 @@ class ChannelAnswer:
         return isinstance(self.prior, IndependentRows) or program_seconds(as_exchangeable(self.prior)) <= _MOMENT
 
     def sections(self) -> list[Section]:
-        """Sections of the page."""
+        """Sections of the page, in order."""
         found = [
             Section(title="How private it is", blocks=(Text(tuple(self._words())), self._levels())),
             *([] if self.reports is None else [self.reports.section()]),
@@ -335,11 +337,11 @@ _TOGETHER = ("These rows depend on each other: a person who does not know the ot
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
                 title: str = "A channel", names: Sequence[str] = (), outputs: Sequence[str] = (),
                 groups: int = 1) -> ChannelAnswer:
-    """Everything about one channel: levels, risk, usefulness, and bounds in the other notions.
+    """Levels, attack risk and usefulness of one channel, and bounds in the other notions of privacy.
 
     Args:
-        channel: a channel object of this package, or the table of one row: probabilities of the outputs, one table row
-            for each letter.
+        channel: a channel object of this package, or the table of one row, shape (m, outputs): probabilities of the
+            outputs, one line for each letter.
         prior: prior of the database; uniform if left out.
         title: title of the page.
         names: names of the letters; the numbers of the letters if left out.

@@ -1,8 +1,9 @@
 """Finite channels: probabilities of each release given the true database. Channels have several forms, each as small as
 its structure allows.
 
-`Channel` is a full table, `RowProduct` one small table for each row, and `ExponentialForm` one weight for each output
-and a privacy level. The rows of a table are inputs, and the probabilities in a row sum to 1.
+`Channel` stores a full table, `RowProduct` one small table for each row of the database, and `ExponentialForm` one
+weight for each output and a privacy level. A table has one line for each input, and the probabilities in a line sum to
+1.
 
 Source: spec privacy_notions sections 1.1 and 8.
 
@@ -52,7 +53,7 @@ _DENSE = 2**26  # cells of a table that is built from another form
 
 
 def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
-    """A table of conditional probabilities, with one row for each input.
+    """A table of conditional probabilities after a check, shape (inputs, outputs), with one line for each input.
 
     Raises:
         InvalidInput: the value is no table of probabilities whose rows sum to 1 within 1e-9.
@@ -74,7 +75,7 @@ def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
 
 @renamed(rows="records")
 class FiniteChannel:
-    """Common base class of all forms of a channel, with `letters` m, `records` n, and a table if it is small enough."""
+    """Common base class of all forms of a channel from databases of `records` rows over `letters` letters."""
 
     letters: int = 2
     records: int = 1
@@ -95,14 +96,14 @@ class Channel(FiniteChannel):
     """A channel as a full table.
 
     Args:
-        probabilities: (m^n, outputs), one row for each database in C order, so that the first row of the database
-            varies slowest. If there are as many outputs as databases, outputs are databases too, and the channel has a
-            distortion.
-        letters: number of letters, m; if left out, the number of rows of the table, for a database of one row.
+        probabilities: probabilities of the outputs, shape (m^n, outputs), one line for each database in C order, in
+            which the first row of the database varies slowest. If there are as many outputs as databases, outputs count
+            as databases, and the channel has a distortion.
+        letters: number of letters, m. If left out, the database has one row, and m is the number of lines of the table.
         records: number of rows of the database, n.
 
     Raises:
-        InvalidInput: the value is no table of probabilities, or has not m^n rows.
+        InvalidInput: the value is no table of probabilities, or does not have m^n lines.
 
     Example:
         >>> Channel([[0.6, 0.4], [0.4, 0.6]])
@@ -134,11 +135,11 @@ class Channel(FiniteChannel):
 @wire("RowProduct", "tables which")
 @dataclass(init=False, eq=False, repr=False)
 class RowProduct(FiniteChannel):
-    """A channel in which every row of the database goes through a small table of its own, independently. Equal tables
-    are stored once.
+    """A channel in which every row of the database goes through its own small table, independently of the other rows.
+    Equal tables are stored once.
 
     Args:
-        tables: the distinct tables, shape (u, m, outputs).
+        tables: the u distinct tables, shape (u, m, outputs).
         which: position in `tables` of the table that each row goes through, shape (n,); if left out, row i has table i.
 
     Example:
@@ -188,7 +189,7 @@ class ExponentialForm(FiniteChannel):
         records: number of rows, n.
 
     Raises:
-        InvalidInput: some weight is negative, or there are not m^n of them.
+        InvalidInput: a weight is negative, or there are not m^n weights.
     """
 
     weights: NDArray[np.float64]
@@ -242,7 +243,8 @@ class JointTypes:
     Args:
         letters: number of letters, m.
         records: number of rows, n.
-        counts: the joint types, shape (k, m, m); the rows of each table are input letters.
+        counts: the k joint types, shape (k, m, m). Entry (a, b) of a joint type is the number of rows with input letter
+            a and output letter b.
         inputs: position of each joint type's input composition among all compositions, shape (k,).
         outputs: position of each joint type's output composition among all compositions, shape (k,).
         log_sequences: ln M, where M is the number of outputs that have the joint type with one given input, shape (k,).
@@ -265,15 +267,16 @@ class JointTypes:
         return _coded(self.counts.reshape(len(self.counts), -1), self.records)
 
     def place(self, counts: _Index) -> _Index:
-        """Positions of the given tables, shape (j, m, m), among the joint types, shape (j,)."""
+        """Positions among the joint types, shape (j,), of given tables of letter counts, shape (j, m, m)."""
         order = np.argsort(self._codes)
         found = np.searchsorted(self._codes[order], _coded(counts.reshape(len(counts), -1), self.records))
         return np.asarray(order[found])
 
     @cached_property
     def neighbours(self) -> tuple[_Index, _Index, _Index, _Index]:
-        """Pairs (first, second, over, under) of joint types that differ by the input letter of one row, in the order of
-        blocks. The numbers M of outputs satisfy M(first)/M(second) = over/under.
+        """Pairs of joint types that differ by the input letter of one row, in the order of output types, as four arrays
+        (first, second, over, under). The numbers M of outputs, as in `log_sequences`, satisfy M(first)/M(second) =
+        over/under.
         """
         m, first, second, over, under = self.letters, [], [], [], []
         tau = self.counts.sum(axis=2)
@@ -345,8 +348,8 @@ class JointTypeChannel(FiniteChannel):
 
     Args:
         types: all joint types.
-        probabilities: u(T) = Pr[joint type T | an input of T's input type], shape (k,); the probabilities of each input
-            type sum to 1.
+        probabilities: probability u(T) of each joint type T, given an input with the input type of T, shape (k,). The
+            probabilities for each input type sum to 1.
 
     Raises:
         InvalidInput: the values are not probabilities.
@@ -370,7 +373,7 @@ class JointTypeChannel(FiniteChannel):
 
     @cached_property
     def log_sequence(self) -> _Vector:
-        """Logarithm ln q of the probability of one output sequence of each joint type, shape (k,)."""
+        """Logarithm of the probability of one output sequence of each joint type, given the input, shape (k,)."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.probabilities) - self.types.log_sequences)
 

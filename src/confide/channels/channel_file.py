@@ -20,7 +20,7 @@ Other designs of a response have a name. Lists are in the order of the letters::
      "sensitive": 0.7,              probability that the sensitive question is put, otherwise an unrelated one
      "unrelated": [0.25, 0.75]}     shares of the answers to the unrelated question
 
-A prior may correlate the rows and yet be exchangeable, so that its probabilities stay the same if rows change places::
+A prior may have dependent rows and be exchangeable, so that its probabilities stay the same if rows change places::
 
     {"mixture": {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}}     mixture of laws that all rows share
     {"counts": [0.5, 0.2, 0.3]}     two letters: probability that 0, 1, ... of the rows have the second letter
@@ -70,12 +70,12 @@ class ChannelFile:
 
     Args:
         title: title of the page.
-        channel: the randomisation.
+        channel: the randomisation, as probabilities of the outputs for each database.
         prior: prior of the database.
         prior_given: whether the file has a prior; if not, the prior is uniform.
-        names: names of the letters; empty if they have none.
-        outputs: names of the reports of one row; empty if they have none.
-        groups: number of independent copies of these rows that a survey asks.
+        names: names of the letters; empty if the letters have no names.
+        outputs: names of the outputs of one row; empty if the outputs have no names.
+        groups: number of independent copies of these rows in a survey, such as households; 1 for a single copy.
     """
 
     title: str
@@ -87,13 +87,13 @@ class ChannelFile:
     groups: int = 1
 
     def answer(self) -> ChannelAnswer:
-        """How private and how useful the file's channel is: see `how_private`."""
+        """The privacy and the usefulness of the file's channel, as computed by `how_private`."""
         return how_private(self.channel, self.prior if self.prior_given else None, title=self.title, names=self.names,
                            outputs=self.outputs, groups=self.groups)
 
     def mechanism(self) -> TableMechanism:
-        """Mechanism that draws releases from the file's channel, with whole numbers as probabilities. The mechanism's
-        levels are stated under the file's prior.
+        """Mechanism that draws releases from the file's channel. The probabilities are stored as whole numbers, and the
+        mechanism's levels are stated under the file's prior.
         """
         return _FileMechanism(table=self.channel, stated_under=self.prior)
 
@@ -125,8 +125,8 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
     """The channel file that a JSON object describes.
 
     Args:
-        document: object that was read from JSON.
-        title: title of the page if the object has none.
+        document: content of a channel file, as the JSON reader returned it.
+        title: title of the page, if `document` has no title.
 
     Raises:
         InvalidInput: see `read_channel_file`.

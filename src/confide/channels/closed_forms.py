@@ -1,5 +1,5 @@
-"""The least privacy level at a distortion, where a formula gives it: at all distortions for independent rows, at small
-distortions for all priors.
+"""Formulas for the least privacy level at a distortion. The formulas hold at all distortions for independent rows, and
+at small distortions for all priors.
 
 Source: spec privacy_notions 5 (table, items 1, 3, 5).
 
@@ -74,18 +74,18 @@ def closed_form(
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBounds:
-    """Wang's published bounds on the least privacy levels at one distortion, in nats. The function h maps a level to
-    the distortion of the kernel at that level.
+    """Bounds of Wang 2016 on the least privacy levels at one distortion, in nats. The function h maps a level to the
+    distortion of the kernel at that level.
 
     Args:
-        distortion: distortion D.
+        distortion: distortion D, the expected number of changed rows.
         identifiability: (lower, upper) bounds of eps_i*(D), the least identifiability, by (2.12). The lower and the
-            upper bound are equal up to D = h(eps~_X). Beyond D = h(eps~_X) the source has no upper bound, and the upper
+            upper bound are equal up to D = h(eps~_X). Beyond D = h(eps~_X) Wang 2016 has no upper bound, and the upper
             bound is infinity.
         dp: (lower, upper) bounds of eps_d*(D), the least differential privacy, by (2.13).
         kernel_dp: largest amount by which the differential privacy of the kernel mechanism exceeds eps_d*(D), in nats:
             2 eps_X by Corollary 1. The kernel mechanism is optimal for identifiability and information. Beyond D =
-            h(eps~_X), where the source says nothing, the value is nan.
+            h(eps~_X), where Wang 2016 has no bound, the value is nan.
         exact_kernel_dp: exact amount by which the differential privacy of the kernel mechanism exceeds eps_d*(D), in
             nats: eps_X (spec 5.4); nan beyond D = h(eps~_X).
     """
@@ -104,7 +104,7 @@ def printed_bounds(
 
     Args:
         prior: prior under which all databases are possible, or anything that `as_prior` accepts.
-        distortion: distortion D in [0, n].
+        distortion: distortion D, the expected number of changed rows, in [0, n].
         constants: constants of the prior, if they were computed before.
 
     Example:

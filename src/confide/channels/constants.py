@@ -1,16 +1,16 @@
-"""Constants of a prior before any release. The constants say how much the probabilities of neighbouring databases
-differ, and from which level on the symmetric kernel can be the posterior.
+"""Constants of a prior before any release. The constants state how much the prior probabilities of neighbouring
+databases differ, and the level from which on the symmetric kernel can be the posterior distribution of the database.
 
 The constants satisfy eps_X <= eps^_X <= eps~_X for every prior; all three are 0 for the uniform prior.
 
 Source: Wang 2016, Section 2.3 (eps_X, eps~_X); spec privacy_notions 2 (algorithm, eps^_X, D_0).
 
-For exchangeable priors over two letters, the inverse of the kernel needs more digits than doubles have.
+For exchangeable priors over two letters, the inverse of the kernel is computed with more digits than doubles have.
 
 Let g(k) be the probability of one sequence with k ones, and r = e^-epsilon. The mass of all outputs with w ones is the
 coefficient of t^w in the sum over k of C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), divided by (1-r)^n. A further division by
-C(n,w) gives the mass of one output. The terms of the sum over k alternate in sign, and the sum is computed with so many
-bits that its sign is certain.
+C(n,w) gives the mass of one output. The terms of the sum over k alternate in sign, and the sum is computed with enough
+bits to make its sign certain.
 
 Source: spec privacy_notions 2 ("exchangeable m=2, large n").
 """
@@ -38,7 +38,8 @@ _MOST_BITS = 1 << 15
 
 
 def alternating_sums(log_sequence: NDArray[np.float64], epsilon: float) -> tuple[NDArray[np.float64], bool]:
-    """Masses p_Y of one sequence with w ones, for w = 0..n, and whether these masses form a probability distribution.
+    """Masses p_Y of one output sequence with w ones, for w = 0..n, and whether these masses form a probability
+    distribution.
 
     Args:
         log_sequence: ln g(k), where g(k) is the probability of one sequence with k ones, shape (n + 1,).
@@ -98,13 +99,14 @@ class PriorConstants:
     """The constants of a prior. Levels are in nats, and infinite where some database is impossible.
 
     Args:
-        prior_level: eps_X, the largest log ratio of the prior probabilities of two neighbouring databases. The constant
-            bounds the knowledge about one row, before the release, of an attacker who knows all other rows.
+        prior_level: eps_X, the largest log ratio of the prior probabilities of two neighbouring databases. Before the
+            release, eps_X bounds the log odds between two letters of a row for an attacker who knows all other rows.
         row_level: eps^_X = ln(1/c - (m-1)), where c is the least conditional probability of a letter given all other
             rows. At levels from eps^_X on, the kernel has the best differential privacy at its distortion.
         kernel_level: eps~_X, the least level at which the kernel can be the posterior. At levels from eps~_X on, the
             kernel mechanism is optimal for identifiability and information.
-        constant_distortion: D_0, expected number of changed rows of the best release that ignores the data.
+        constant_distortion: D_0, expected number of changed rows of the release that ignores the data and changes the
+            fewest rows.
 
     Example:
         >>> from confide.channels import FullPrior
@@ -144,7 +146,9 @@ def prior_level(prior: Prior) -> float:
 
 
 def row_level(prior: Prior) -> float:
-    """Level eps^_X of the rows, computed from the least conditional probability of a letter given all other rows."""
+    """Level eps^_X = ln(1/c - (m-1)) of the rows, where c is the least conditional probability of a letter given all
+    other rows.
+    """
     if not prior.positive:
         return math.inf
     match prior:
@@ -163,7 +167,8 @@ def row_level(prior: Prior) -> float:
 
 def kernel_level(prior: Prior) -> float:
     """Kernel level eps~_X, to 1e-12: the least level at which the symmetric kernel can be the posterior distribution of
-    the database. The level is found by bisection, as every level above a feasible level is feasible.
+    the database. For independent rows a formula gives the level. In all other cases a search finds the level, since
+    every level above a feasible level is feasible.
 
     Raises:
         Unsupported: an exchangeable prior over three or more letters with more than 2^20 databases.
@@ -204,8 +209,8 @@ def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: fl
 
 
 def kernel_inverse_law(prior: Prior, epsilon: float) -> NDArray[np.float64]:
-    """Distribution p_Y of the output whose image under the kernel is the prior, shape (N,). Masses that rounding made
-    negative are set to 0.
+    """Distribution p_Y of the output that the kernel maps to the prior, shape (N,). Masses that are negative by
+    rounding are set to 0.
 
     Args:
         prior: prior with at most 2^24 databases.

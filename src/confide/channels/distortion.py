@@ -1,9 +1,9 @@
-"""How private can a release be at a given distortion? One function answers for three notions of privacy and every
-prior.
+"""How private can a release be at a given distortion? The function `privacy_distortion` answers for three notions of
+privacy and every prior.
 
-A formula gives the answer where one is known: at all distortions for independent rows, at small ones for all priors. If
-no formula is known, a linear program or the slope solver gives the answer with a certificate. If no program succeeds,
-the answer is a certified interval that is labelled as such. Bounds are never presented as the value.
+A formula gives the answer where a formula is known: at all distortions for independent rows, and at small distortions
+for all priors. If no formula is known, a linear program or the slope solver gives the answer with a certificate. If no
+program succeeds, the answer is a certified interval, which is labelled as an interval.
 
 Source: Wang 2016, Theorem 1 and Theorem 2; spec privacy_notions 5, 6, 7.
 """
@@ -71,13 +71,13 @@ class PrivacyDistortion:
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        value: the answer, a level in nats or a distortion in rows; None where only bounds are known.
+        value: the answer, a level in nats or a distortion in changed rows; None if only bounds are known.
         lower: certified lower bound of the answer.
         upper: upper bound of the answer, reached by `mechanism` or by a mechanism that a theorem names.
         method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
             certificates) or "bounds".
-        channel: channel that reaches `upper`; None where its table would be too large.
-        note: reason why only bounds are known, in terms of public sizes; empty where there is a value.
+        channel: channel that reaches `upper`; None if its table would be too large.
+        note: reason why only bounds are known, in terms of public sizes; empty if there is a value.
     """
 
     notion: Notion
@@ -91,7 +91,7 @@ class PrivacyDistortion:
 
     @cached_property
     def mechanism(self) -> ChannelMechanism | None:
-        """Mechanism with whole-number probabilities that reaches `upper`; None where neither a formula nor a table is
+        """Mechanism with whole-number probabilities that reaches `upper`; None if neither a formula nor a table is
         known.
 
         The levels and the distortion of the mechanism are those of its whole numbers (`mechanism.levels()`). Rounding
@@ -100,7 +100,7 @@ class PrivacyDistortion:
         return self._make()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary without the channel. The dictionary names the class of the mechanism, or None where
+        """A JSON-ready dictionary without the channel. The dictionary has the name of the mechanism's class, or None if
         there is no mechanism. Infinite levels stay floats, although JSON has no infinity; the command line writes them
         as "Infinity".
         """
@@ -125,9 +125,10 @@ def privacy_distortion(
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
-        solve: whether to solve a program where no formula is known; False gives bounds at once in that case.
-        progress: function that is called with the solver's progress, as (done, all). If `progress` is left out and the
-            solver takes long, a terminal shows a progress bar.
+        solve: whether to solve a program if no formula is known. With False the result then has bounds only, which take
+            no time.
+        progress: function that is called with two numbers, the finished and the whole work of the solver. If `progress`
+            is left out and the solver takes long, a terminal shows a progress bar.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, and its information is the
@@ -170,8 +171,8 @@ def _constants(notion: str, prior: Prior) -> PriorConstants:
 
 
 def known_constants(prior: Prior) -> PriorConstants:
-    """The constants of a prior. Where the computation of eps~_X would take minutes, eps~_X is infinite, and no closed
-    form uses it.
+    """The constants of a prior. If the computation of eps~_X would take minutes, eps~_X is set to infinity, so that no
+    formula that needs it is used.
     """
     return _without_kernel(prior) if _many(prior) else PriorConstants.of(prior)
 
@@ -439,7 +440,8 @@ def least_distortion(
     notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, records: int | None = None, *,
     prior_provenance: PriorProvenance | None = None, progress: Progress | None = None
 ) -> PrivacyDistortion:
-    """The least distortion D*(epsilon) of any release with privacy level epsilon, in expected changed rows.
+    """The least distortion D*(epsilon) of any release with privacy level epsilon. The distortion is the expected number
+    of changed rows.
 
     Args:
         notion: "dp" or "identifiability".
@@ -449,8 +451,8 @@ def least_distortion(
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
-        progress: function that is called with the solver's progress, as (done, all). If `progress` is left out and the
-            solver takes long, a terminal shows a progress bar.
+        progress: function that is called with two numbers, the finished and the whole work of the solver. If `progress`
+            is left out and the solver takes long, a terminal shows a progress bar.
 
     Returns:
         Distortions in changed rows. `.channel` and `.mechanism` have the privacy level epsilon.

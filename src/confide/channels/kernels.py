@@ -1,9 +1,9 @@
-"""The symmetric row kernel, its n-fold product on vectors of m^n cells, the inverse of this product, and h, the
-kernel's distortion.
+"""The symmetric kernel that randomises one row, its n-fold product on vectors of m^n cells, the inverse of this
+product, and the function h, which gives the kernel's distortion.
 
 Under the kernel, a row keeps its letter with probability 1/(1 + (m-1) r) and takes each other letter with probability
-r/(1 + (m-1) r), where r = e^-epsilon. All operations run along one row of the database at a time, so that no matrix
-with m^n rows is ever built.
+r/(1 + (m-1) r), where r = e^-epsilon. All operations work on one row of the database at a time, so that no matrix with
+m^n lines is ever built.
 
 Source: Wang 2016, Chapter 2; spec privacy_notions sections 1 and 2.
 """
@@ -26,7 +26,9 @@ _BLOCK = 2**17  # cells
 
 
 def ratio(epsilon: float) -> float:
-    """Ratio r = e^-epsilon, the odds of one particular wrong letter against the right letter."""
+    """Ratio r = e^-epsilon: the probability that the kernel releases one particular wrong letter, divided by the
+    probability of the right letter.
+    """
     return math.exp(-epsilon)
 
 
@@ -87,14 +89,16 @@ def row_kernel(epsilon: float, letters: int) -> _Vector:
 
 
 def axes(vector: NDArray[_Number], letters: int, rows: int) -> list[NDArray[_Number]]:
-    """Views of a vector of m^n cells, one view for each row i of the database. Axis 1 of view i is row i, and its shape
-    is (m^i, m, m^(n-i-1)).
+    """Views of a vector of m^n cells, one view for each row i of the database. View i has the shape (m^i, m,
+    m^(n-i-1)), and its axis 1 is the letter of row i.
     """
     return [vector.reshape(letters**i, letters, -1) for i in range(rows)]
 
 
 def column_blocks(table: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
-    """Copies of a few columns of a table at a time. Each copy fits into a processor's cache while rows are compared."""
+    """Copies of a few columns of a table at a time. Each copy is small enough for a processor's cache, which makes the
+    comparison of table rows fast.
+    """
     step = max(1, _BLOCK // len(table))
     for start in range(0, table.shape[1], step):
         yield np.ascontiguousarray(table[:, start : start + step])
@@ -102,7 +106,7 @@ def column_blocks(table: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
 
 def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector:
     """Product (r^d) v: the sum over y of r^d(x,y) v[y] for every database x, where d(x,y) counts the rows in which x
-    and y differ. The computation takes n sweeps over the vector.
+    and y differ. The computation passes over the vector n times.
 
     Args:
         vector: the vector v, shape (N,) with N = m^n.
@@ -127,13 +131,13 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
 
 
 def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[_Vector, int | None]:
-    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell that is negative by the most beyond rounding.
-    The cell is None if p_Y is a probability distribution.
+    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell with the most negative entry, after an allowance
+    for rounding. The cell is None if p_Y is a probability distribution up to rounding.
 
     For priors that are close to products, cells of p_Y have roots of high order at the threshold level. A test that no
-    cell of p_Y is below 0 would therefore be wrong in the sixth digit of the threshold level. One slack relative to the
-    largest cell would overlook violated cells in the tail. So every cell has a slack of its own: (m + 6) n 2^-53 times
-    the same transform with absolute values.
+    cell of p_Y is below 0 would therefore be wrong in the sixth digit of the threshold level. A single tolerance
+    relative to the largest cell would overlook negative cells in the tail. So every cell has its own tolerance: (m + 6)
+    n 2^-53 times the same transform with absolute values.
 
     Args:
         vector: the vector p_X, shape (N,) with N = m^n.
@@ -142,7 +146,7 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
         rows: number of rows, n.
 
     Returns:
-        (p_Y, cell). The entries of p_Y sum to 1 without normalisation.
+        The pair (p_Y, cell): p_Y has shape (N,), and its entries sum to 1 without normalisation.
 
     Source: spec privacy_notions 2.
     """
@@ -174,7 +178,8 @@ def _slack(letters: int, rows: int) -> float:
 
 
 def masses_by_distance(vector: _Vector, cell: int, letters: int, rows: int) -> _Vector:
-    """Total mass of the cells at each distance 0..n from one cell, for a vector of m^n cells, shape (n + 1,).
+    """Total mass of the databases that differ from one database in 0, 1, ..., n rows, for a vector of m^n cells, shape
+    (n + 1,).
 
     Example:
         >>> masses_by_distance(np.array([0.4, 0.3, 0.2, 0.1]), 1, 2, 2).tolist()

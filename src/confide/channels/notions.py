@@ -23,12 +23,13 @@ class Infeasible(InvalidInput):
     """Error: a prior rules out a privacy level.
 
     Args:
-        field: name of the level.
+        field: name of the parameter that holds the privacy level.
         level: requested level, in nats.
         threshold: the least level that can be reached, in nats; infinite where the prior has impossible databases.
-        why: description of the threshold; if the threshold is infinite, the reason.
-        do: remedy.
-        attempt: function that makes the same request at another level, its one argument.
+        why: description of the threshold in words; if the threshold is infinite, the reason for this.
+        do: advice for the caller; empty for none.
+        attempt: function that takes another level and makes the same request at this level; None if the message tries
+            no level.
         small: whether a call of `attempt` takes less than a second.
     """
 
@@ -66,7 +67,7 @@ def as_notion(notion: str) -> Notion:
 
 
 def as_measure(notion: str) -> Measure:
-    """The notion with the given name, or the largest change of an output's probability. The largest change of an
-    output's probability is measured and bounded, but never optimised.
+    """The measure of privacy with the given name: one of the three notions, or "information-privacy", the largest
+    change of an output's probability. Information privacy is measured and bounded, but never optimised.
     """
     return cast("Measure", one_of("notion", str(notion).replace("_", "-"), (*NOTIONS, "information-privacy")))

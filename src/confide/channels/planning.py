@@ -1,5 +1,5 @@
-"""Choice of the randomisation for a release from the prior and one requirement: a privacy level epsilon, or a largest
-error.
+"""Choice of the randomisation for a release, from the prior and one requirement: a privacy level epsilon, or an error
+(an expected number of changed rows).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _POINTS = 24  # of a curve
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChannelPlan(Plan[ChannelMechanism]):
-    """The best mechanism that is known for a prior, at an epsilon or at an error.
+    """The best known mechanism for a prior, at a given epsilon or a given error.
 
     Args:
         mechanism: mechanism in whole numbers, from which releases are drawn.
@@ -45,8 +45,9 @@ class ChannelPlan(Plan[ChannelMechanism]):
         prior: the distribution of the rows for which the mechanism was found.
         level: the mechanism's level in this notion, in nats.
         changed: the expected number of rows that the mechanism changes.
-        found: the solver's or the formula's answer, with certified bounds on both sides.
-        baseline: randomised response at the same level, or with as many changed rows; it needs no prior.
+        found: answer of the formula or the solver, with certified lower and upper bounds.
+        baseline: randomised response at the same level, or with as many changed rows, which needs no prior; None if
+            there is no such randomised response.
     """
 
     mechanism: ChannelMechanism
@@ -86,7 +87,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
                 "found": self.found.to_dict()}
 
     def plot(self) -> Picture:
-        """Picture of the least level that is known at each error, with the plan marked."""
+        """Picture of the least known level at each error, with a mark for the plan."""
         rows = [(float(error), found.upper, "best known") for error, found in self._curve()]
         (picture,) = curves(
             rows, title="Privacy against error", x="expected number of changed rows",
@@ -110,17 +111,17 @@ def plan(
     """The mechanism that changes the fewest rows at an epsilon, or that has the least privacy level at an error.
 
     Args:
-        prior: public prior: a prior object, a list of row laws, one row law with `records`, or a vector of the
-            probabilities of all m^n databases.
+        prior: public prior: a prior object, a list of distributions of single rows, one distribution of a row with
+            `records`, or a vector of the probabilities of all m^n databases.
         epsilon: the level in nats, >= 0, of differential privacy or of identifiability under the prior. Exactly one of
-            `epsilon` and `error` is given. Mutual information is an average and bounds no single release, so it is
-            planned by `error` alone.
+            `epsilon` and `error` is given. Mutual information is an average and bounds no single release, so a plan for
+            mutual information needs `error`.
         error: the expected number of rows that may be changed, in [0, n].
         notion: "dp", "identifiability" or "mutual-information".
-        letters: number of letters m, for a vector of all databases.
-        records: number of rows n, for one row law.
-        prior_provenance: source of the prior, "public" or "released privately"; needed for secure noise.
-        progress: function that is called while a solver runs.
+        letters: number of letters m, if `prior` is a vector of the probabilities of all databases.
+        records: number of rows n, if `prior` is the distribution of one row.
+        prior_provenance: source of the prior, "public" or "released privately"; needed for a release with secure noise.
+        progress: function that is called with two numbers, the finished and the whole work of the solver.
 
     Raises:
         InvalidInput: neither or both of epsilon and error are given, or one is out of range.

@@ -1,4 +1,4 @@
-"""Priors: distributions of a database of n rows over m letters, in the form that keeps computations small.
+"""Priors: distributions of a database of n rows over m letters, in forms that need little memory.
 
 `IndependentRows` never builds anything of size m^n, and stores equal row laws once. `Exchangeable` stores one number
 for each composition of letter counts. `FullPrior` is a vector of m^n cells in which the first row of the database
@@ -8,8 +8,8 @@ Source: spec privacy_notions sections 1, 2 and 8.
 
 A composition says how often each letter occurs among n rows. Compositions have a fixed order.
 
-`as_letters` reads people's letters, which are positions in a list of answers, from any object that holds a column of
-whole numbers.
+`as_letters` reads the letters of people from any object that holds a column of whole numbers. A letter is a position in
+a list of answers.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _MOST = 2_000_000
 
 @cache
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
-    """All ways to write n as m counts, shape (C(n+m-1, m-1), m), in an order in which the last counts grow fastest. For
-    two letters, row k is (n - k, k).
+    """All ways to write n = `total` as a sum of m = `parts` counts, shape (C(n+m-1, m-1), m). The last counts grow
+    fastest along the array. For two letters, entry k is (n - k, k).
 
     Raises:
         Unsupported: more than two million compositions.
@@ -87,11 +87,11 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
     """Letters as whole numbers below m, shape (n,). No error message contains the values of the letters.
 
     Args:
-        values: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow table, a mapping or a file
-            with one column.
+        values: letters of n people: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow
+            table, a mapping or a file with one column.
         letters: number of letters, m.
-        field: name of the letters, for error messages.
-        kind: word for one letter, for error messages.
+        field: name of the argument that holds the letters, for error messages.
+        kind: word for one letter in error messages, such as "answer".
 
     Raises:
         InvalidInput: a column holds text (the message names the column), an entry is missing, no whole number or out of
@@ -115,7 +115,7 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
 # ---- priors
 
 LARGEST_FULL = 2**24
-"""Largest number of cells of a full vector."""
+"""Largest number of cells of a vector with the probabilities of all databases."""
 
 _SUM = 1e-9
 _ROUNDED = 0.01  # off 1 by less than what hand-written digits leave
@@ -128,7 +128,7 @@ def _ways(records: int, types: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def must_sum(total: float) -> str:
-    """Remedy for probabilities that sum to `total` instead of 1."""
+    """Text for error messages that says how to correct probabilities with the sum `total` instead of 1."""
     more = "; write more digits (0.3333333333, not 0.333), or each number over the sum" if abs(
         total - 1.0) < _ROUNDED else ""
     return f"must sum to 1 within {_SUM:g}{more}"
@@ -140,7 +140,7 @@ def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[
     Args:
         field: name of the distribution, for error messages.
         value: probabilities, shape (k,).
-        normalise: whether to divide by the sum; if not, the sum must be 1.
+        normalise: whether to divide the probabilities by their sum. If False, the sum must be 1.
 
     Raises:
         InvalidInput: the value is not one-dimensional, has fewer than two entries, a negative entry or an entry that is
@@ -181,7 +181,9 @@ class Prior(ABC):
 
     @abstractmethod
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Laws of single rows, shape (u, m), and the number of rows with each, shape (u,)."""
+        """The u distinct distributions of single rows, shape (u, m), and the number of rows with each distribution,
+        shape (u,).
+        """
 
     @property
     @abstractmethod
@@ -212,9 +214,9 @@ class IndependentRows(Prior):
 
     Args:
         laws: the distinct distributions of single rows, shape (u, m).
-        counts: number of rows with each law, shape (u,); 1 for each if left out.
-        order: position in `laws` of each row's law, shape (n,); if left out, first come the rows of the first law,
-            followed by those of the second, and so on.
+        counts: number of rows with each distribution, shape (u,); one row for each distribution if left out.
+        order: position in `laws` of the distribution of each row, shape (n,). If left out, the rows with the first
+            distribution come first, then the rows with the second distribution, and so on.
 
     Raises:
         InvalidInput: there are no laws, some are no probability distributions, or `order` contradicts `counts`.
@@ -337,9 +339,9 @@ class Exchangeable(Prior):
     each composition of letter counts.
 
     Args:
-        log_sequence: logarithm of the probability of ONE sequence with given letter counts, for each composition in the
-            order of `compositions(records, letters)`, shape (t,); -inf for impossible sequences. For two letters, entry
-            k belongs to sequences in which letter 1 occurs k times.
+        log_sequence: logarithm of the probability of ONE sequence with given letter counts, for each of the t
+            compositions in the order of `compositions(records, letters)`, shape (t,); -inf for impossible sequences.
+            For two letters, entry k belongs to sequences in which letter 1 occurs k times.
         letters: number of letters, m.
         records: number of rows, n.
 
@@ -375,8 +377,8 @@ class Exchangeable(Prior):
     @classmethod
     @renamed(rows="records")
     def mixture(cls, weights: ArrayLike, laws: Sequence[ArrayLike], records: int) -> Exchangeable:
-        """A mixture of several distributions: one law is drawn by the weights, and all rows are drawn independently
-        from it.
+        """A mixture of several distributions: one distribution is drawn with the probabilities `weights`, and all rows
+        are drawn independently from this distribution.
         """
         parts = [as_law("prior", law) for law in laws]
         shares = np.ones(1) if np.shape(weights) == (1,) and np.ravel(weights)[0] == 1 else as_law("weights", weights)
@@ -411,7 +413,7 @@ class Exchangeable(Prior):
     @classmethod
     @renamed(rows="records")
     def polya(cls, alpha: ArrayLike, records: int) -> Exchangeable:
-        """The Polya urn (Dirichlet mixture) with parameters alpha > 0."""
+        """The prior of a Polya urn (Dirichlet mixture) with parameters alpha > 0, shape (m,)."""
         start = np.array(alpha, dtype=np.float64)
         if start.ndim != 1 or start.size < 2 or not (start > 0).all():
             raise InvalidInput("alpha", "must be positive, one for each letter")
@@ -439,15 +441,15 @@ class Exchangeable(Prior):
 
     @cached_property
     def other_types(self) -> NDArray[np.int64]:
-        """Compositions of the letter counts of all rows but one, shape (l, m)."""
+        """The l compositions of the letter counts of n - 1 rows, all rows but one, shape (l, m)."""
         if self.records == 1:
             return np.zeros((1, self.letters), np.int64)
         return compositions(self.records - 1, self.letters)
 
     @cached_property
     def last_row_logs(self) -> NDArray[np.float64]:
-        """Logarithm of the probability of one sequence, by the composition of all rows but the last and by the last
-        row's letter, shape (l, m). Line i belongs to line i of `other_types`.
+        """Logarithm of the probability of one sequence of all n rows, shape (l, m). Entry (i, a) is for composition i
+        of `other_types` in all rows but the last, and letter a in the last row.
         """
         which = [[self._place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(self.letters)]
                  for row in self.other_types.tolist()]
@@ -481,12 +483,12 @@ def entropy(law: NDArray[np.float64]) -> float:
 
 
 def as_prior(prior: object, letters: int | None = None, records: int | None = None) -> Prior:
-    """A prior from any form that callers pass: a prior, a list of row laws, one row law with `records`, or a full
-    vector.
+    """A prior from any accepted form: a prior object, a list of distributions of single rows, one distribution of a row
+    with `records`, or a vector of the probabilities of all databases.
 
     Args:
-        prior: a prior object, or numbers. A vector of length m is the law of each of `records` independent rows, and a
-            vector of length m^n gives the probabilities of all databases.
+        prior: a prior object, or numbers. A vector of length m is the distribution of each of `records` independent
+            rows, and a vector of length m^n gives the probabilities of all databases.
         letters: number of letters, m.
         records: number of rows, n.
 

@@ -3,18 +3,18 @@
 The attacker is the strongest one that the notions of privacy consider, and knows the channel, the prior, and all rows
 but one. A test between two values of that row has a rate of false alarms and a rate of hits. The trade-off of the
 channel is the best rate of hits at each rate of false alarms. For a finite channel the trade-off is computed exactly
-(Neyman and Pearson). Where the channel is too large, the trade-off is bounded by the channel's level. The attacker's
-advantage is the largest difference between hits and false alarms. The advantage equals the total variation distance
-between the outputs under neighbours.
+(Neyman and Pearson). If the channel is too large, the trade-off is bounded by the channel's differential privacy. The
+attacker's advantage is the largest difference between hits and false alarms. The advantage equals the total variation
+distance between the distributions of the output under two neighbouring databases.
 
 Where rows depend on each other, the outputs of other rows also give information about a row. An attacker who knows the
-prior, but no row, tests with the distribution of all outputs given that row's value. The success of an attacker who
-knows no row is computed exactly for few databases.
+prior, but no row, tests with the distribution of all outputs given that row's value. The success of this attacker is
+computed exactly if there are few databases.
 
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 
 The evidence of a report about one person consists of the report's probability, and of the posterior probability of each
-true value after it.
+true value given the report.
 
 For the evidence of a report, the prior is the law of one row, averaged over the rows; the other rows are unknown.
 """
@@ -67,10 +67,10 @@ class OthersUnknown:
     """Success of an attacker who knows the channel and the prior, but no row. The numbers are exact.
 
     Args:
-        level: the largest logarithm of a factor by which an output changes the odds between two values of a row.
+        level: logarithm of the largest factor by which an output changes the odds between two values of a row, in nats.
         advantage: advantage of the best test between two values of a row: the largest difference between hits and false
             alarms.
-        hits: the best rate of hits at each rate of false alarms of `AttackRisk`.
+        hits: the best rate of hits at each rate in `AttackRisk.false_alarms`, same shape.
     """
 
     level: float
@@ -88,17 +88,18 @@ class AttackRisk:
     """Success of the strongest attacker, who knows all rows but one.
 
     Args:
-        guess_before: largest probability of guessing the unknown row before the release, over all rows and all letters
-            of the others.
+        guess_before: largest probability of guessing the unknown row before the release, over all choices of the
+            unknown row and all letters of the other rows.
         guess_after: largest probability of guessing the unknown row after the release that helps the attacker most.
-        advantage: largest difference between hits and false alarms of a test between two values of a row; 0 is no
-            information, 1 is certainty.
+        advantage: largest difference between the rates of hits and false alarms of a test between two values of a row,
+            in [0, 1]; 0 is no information, 1 is certainty.
         false_alarms: rates of false alarms, rising from 0 to 1.
-        hits: the best rate of hits at each rate of false alarms, over all pairs of neighbours.
+        hits: the best rate of hits at each rate in `false_alarms`, over all pairs of neighbouring databases.
         exact: whether advantage and hits are exact; if not, they are upper bounds from differential privacy.
         level: the channel's differential privacy, in nats.
-        others_unknown: success of an attacker who knows no other row. `others_unknown` is None for independent rows,
-            where other rows do not matter, and for more than 256 databases.
+        others_unknown: success of an attacker who knows no other row. The value is None for independent rows, where
+            other rows do not matter. It is also None for more than 256 databases, or if databases times outputs exceed
+            2^20.
     """
 
     guess_before: float
@@ -112,8 +113,8 @@ class AttackRisk:
 
     def hits_at(self, false_alarms: float) -> float:
         """The best rate of hits at a rate of false alarms. Between two tabulated rates the result is an upper bound:
-        the hits of the next tabulated rate, or the bound from the channel's level. `attack_risk` tabulates the rates in
-        its argument `rates`.
+        the smaller of the hits at the next larger tabulated rate and the bound from the channel's differential privacy.
+        `attack_risk` also tabulates the rates in its argument `rates`.
         """
         rate = non_negative("false_alarms", false_alarms, at_most=1.0)
         following = int(np.searchsorted(self.false_alarms, rate))
@@ -163,8 +164,8 @@ def attack_risk(
         rates: rates of false alarms to tabulate in addition to the usual ones.
 
     Returns:
-        Exact numbers where the number of pairs of neighbours times the number of outputs is at most 2^24; bounds from
-        differential privacy for larger channels.
+        Exact numbers if the number of pairs of neighbouring databases times the number of outputs is at most 2^24; for
+        larger channels, bounds from differential privacy.
 
     Raises:
         InvalidInput: the channel is no channel, the prior is no probability distribution, or their sizes differ.
@@ -300,10 +301,10 @@ class ReportMeanings:
         probabilities: probability of each report, shape (k,).
         posteriors: probability of each true value after each report, shape (k, m); nan after a report with probability
             0.
-        worst: (output, likelier value, less likely value) such that the ratio of the output's probabilities under the
-            two values is largest.
-        factor: largest ratio of the probabilities of one output under two values: e^epsilon for the epsilon of
-            differential privacy.
+        worst: numbers of an output and of two values (output, likelier value, less likely value) for which the ratio of
+            the output's probabilities under the two values is largest.
+        factor: largest ratio of the probabilities of one output under two values. The factor equals e^epsilon, where
+            epsilon is the channel's differential privacy.
     """
 
     names: tuple[str, ...]
@@ -314,7 +315,7 @@ class ReportMeanings:
     factor: float
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary. Values that are nan stay floats."""
+        """A JSON-ready dictionary, in which values that are nan stay floats."""
         output, high, low = self.worst
         return {"values": list(self.names), "outputs": list(self.outputs), "probabilities": self.probabilities.tolist(),
                 "posteriors": self.posteriors.tolist(),
@@ -322,7 +323,7 @@ class ReportMeanings:
                           "factor": self.factor}}
 
     def section(self) -> Section:
-        """Section of the page with words and a table."""
+        """Section of the page about reports, with text and a table."""
         listed = np.argsort(-self.probabilities, kind="stable")[:_MOST_LISTED]
         listed.sort()
         shown = np.argsort(-(self.probabilities @ np.nan_to_num(self.posteriors)), kind="stable")[:_WIDE]
@@ -337,7 +338,7 @@ class ReportMeanings:
         return Section(title="What a report says", blocks=(Text((_ASKED, self.words())), table))
 
     def words(self) -> str:
-        """Sentences about the report that distinguishes two values best."""
+        """Sentences about the report that best distinguishes two values."""
         output, high, low = self.worst
         if self.factor <= 1.0 + 1e-12:
             return "Every report has the same probability for each value, so it discloses nothing."
@@ -358,11 +359,11 @@ def report_meanings(
     """Evidence of each report about one person, by Bayes' rule.
 
     Args:
-        channel: channel that takes each row through one common table.
-        prior: prior of the database; its average row is the prior of the person.
-        names: names of the values; their numbers if left out.
-        outputs: names of the reports; if left out, the names of the values if there are as many reports as values, and
-            output 1, 2, ... if not.
+        channel: channel in which all rows go through the same table.
+        prior: prior of the database. The distribution of one row, averaged over the rows, is the prior of the person.
+        names: names of the values; if left out, the numbers of the values.
+        outputs: names of the reports. If left out, the reports have the names of the values if there are as many
+            reports as values; otherwise they are called output 1, output 2, ....
 
     Raises:
         InvalidInput: rows do not go through one table, or names are missing.

@@ -1,18 +1,18 @@
-"""The best channel of a single row for a given row law: top-k for differential privacy, water-filling for information
-and identifiability.
+"""The best channel of a single row for a given distribution of the row (its law): top-k for differential privacy,
+water-filling for information and identifiability.
 
 Source: spec privacy_notions 4 and 5 (items 1, 3, 5): proved there, not in the source.
 
-For independent rows, row laws alone give all three trade-offs between privacy level and distortion exactly, at any
-number of rows.
+For independent rows, the laws of the rows determine all three trade-offs between privacy level and distortion exactly,
+for any number of rows.
 
 Source: spec privacy_notions 5, item 5 (proved there).
 
-For priors that are too large for a program, single rows give lower bounds of the least distortion.
+For priors that are too large for a linear program, single rows give lower bounds of the least distortion.
 
-Given all other rows, a row's output is the output of a channel for one row, whose least distortion is known exactly.
-The average of the least distortions of one row over the other rows is a lower bound of the least distortion for any
-prior. For independent rows the bound is exact.
+Given all other rows, a row's output is the output of a channel for one row, and the least distortion of such a channel
+is known exactly. The least distortion of each row, averaged over the letters of all other rows and added up over the
+rows, is a lower bound of the least distortion for any prior. For independent rows the bound is exact.
 
 Source: spec privacy_notions 5 (items 1 and 5).
 """
@@ -58,8 +58,8 @@ _AT_ONCE = 2**22  # cells of tables that are made together
 
 
 def tails(laws: _Vector) -> _Vector:
-    """Mass 1 - P_k beyond the k likeliest letters of each law, for k = 1, ..., m, summed from the smallest probability
-    on, shape (u, m).
+    """Mass 1 - P_k of all letters except the k likeliest, for each of u laws and k = 1, ..., m, shape (u, m). The mass
+    is summed from the smallest probability on.
     """
     rising = np.cumsum(np.sort(laws, axis=1), axis=1)[:, :-1]
     return np.concatenate([rising[:, ::-1], np.zeros((len(laws), 1))], axis=1)
@@ -75,15 +75,16 @@ def top_letters(laws: _Vector, epsilon: float) -> NDArray[np.int64]:
 
 
 def row_losses(left: _Vector, epsilon: float) -> _Vector:
-    """Least probability that a row's letter is changed at a level of differential privacy, for each law, shape (u,).
+    """Least probability that a row's letter is changed by a channel with a given level of differential privacy, for
+    each law, shape (u,).
 
     With P_k the mass of the k likeliest letters and r = e^-epsilon, the least probability is
 
         1 - Theta(epsilon) = min_k (1 - P_k + (k-1) r)/(1 + (k-1) r).
 
     Args:
-        left: `tails` of the laws, shape (u, m); the same array serves all levels.
-        epsilon: level in nats.
+        left: result of `tails` for the laws, shape (u, m).
+        epsilon: level of differential privacy, in nats.
 
     Example:
         >>> row_losses(tails(np.array([[0.2, 0.3, 0.5]])), math.log(3)).round(12).tolist()
@@ -98,8 +99,8 @@ def _losses(left: _Vector, epsilon: float) -> _Vector:
 
 
 def least_row_level(law: _Vector, loss: float) -> float:
-    """The least epsilon at which a row's letter is changed with at most the given probability: the inverse of
-    `row_losses`.
+    """The least level of differential privacy, in nats, at which a row's letter is changed with at most the given
+    probability: the inverse of `row_losses`.
 
     Args:
         law: law of the row, shape (m,).
@@ -117,9 +118,9 @@ def least_row_level(law: _Vector, loss: float) -> float:
 
 
 def top_tables(laws: _Vector, epsilon: float) -> list[_Vector]:
-    """Best row channel at a level of differential privacy for each law, shape (m, m). A letter among the k likeliest is
-    replaced by the kernel of these k letters. A letter outside the k likeliest is replaced by one of the k likeliest
-    letters, all equally likely.
+    """Best channel of a row at a level of differential privacy, for each law; each channel has shape (m, m). A letter
+    among the k likeliest goes through the kernel on these k letters. Any other letter is replaced by one of the k
+    likeliest letters, all equally likely.
     """
     found: list[_Vector] = []
     r, m = math.exp(-epsilon), laws.shape[1]
@@ -140,14 +141,15 @@ def _parts(laws: int, letters: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class WaterLevel:
-    """Water level of each of u row laws. A row's channel uses the s likeliest letters, and w is the level below which
-    their probability does not count.
+    """Water level of each of u row laws. A row's channel releases only the s likeliest letters, each with a probability
+    in proportion to the letter's probability above the water level w.
 
     Args:
         order: letters of each law, likeliest first, shape (u, m).
-        used: number s of used letters, shape (u,); 0 where a constant output is as good.
-        level: w, the posterior probability of each used letter other than the released letter, shape (u,).
-        kept: theta = 1 - delta, the posterior probability of the released letter, shape (u,).
+        used: number s of letters that the channel may release, shape (u,); 0 if the output is the constant likeliest
+            letter.
+        level: water level w, shape (u,): the posterior probability of each used letter other than the released letter.
+        kept: theta = 1 - delta, the posterior probability that the released letter is the true one, shape (u,).
     """
 
     order: NDArray[np.int64]
@@ -157,7 +159,7 @@ class WaterLevel:
 
 
 def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
-    """The water level at which each row is changed with probability delta.
+    """The water level at which the channel changes each row with probability delta.
 
     Let the letters be in falling order of their probabilities p_(1), p_(2), ..., and let P_s be the sum of the s
     largest probabilities. The level w satisfies
@@ -177,7 +179,8 @@ def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
 
 
 def water_tables(laws: _Vector, delta: _Vector) -> list[_Vector]:
-    """Channel of each row with the least information and identifiability at the row's distortion, shape (m, m).
+    """Channel with the least information and identifiability at a row's distortion, for each law; each channel has
+    shape (m, m).
 
     Args:
         laws: laws of the rows, shape (u, m).
@@ -232,8 +235,8 @@ def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
 
 def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
     """Least distortion D_i*(epsilon) at an identifiability epsilon >= eps_X for independent rows: the sum over rows of
-    max(1 - e^epsilon min p, h). In the formulas for a row, min p is the row's smallest probability, and h is the
-    kernel's distortion of one row.
+    max(1 - e^epsilon min p, h). For each row, min p is the smallest probability of a letter, and h is the kernel's
+    distortion of one row at the level epsilon.
     """
     return float(prior.counts @ _identifiable(prior, epsilon))
 
@@ -275,12 +278,14 @@ def identifiability_level(prior: IndependentRows, distortion: float, prior_level
 
 
 def information(prior: IndependentRows, distortion: float) -> float:
-    """Least information eps_m*(D) in nats at distortion D: water-filling in all rows at one common slope, eps_d*(D)."""
+    """Least information eps_m*(D) in nats at distortion D, which is reached by water-filling in all rows at one common
+    slope, eps_d*(D).
+    """
     return float(prior.counts @ water_information(prior.laws, row_distortions(prior, distortion)))
 
 
 def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
-    """Distortion delta of each row law at the common slope, shape (u,): 1 - Theta(eps_d*(D))."""
+    """Probability delta that a row with each law is changed at the common slope, shape (u,): 1 - Theta(eps_d*(D))."""
     if len(prior.laws) == 1:
         return np.array([distortion / prior.records])
     slope = dp_level(prior, distortion)
@@ -312,10 +317,10 @@ class RowBounds:
     """Lower bounds from the conditional distributions of single rows given all other rows.
 
     Args:
-        weights: probability of the other rows' letters, times the number of rows with this conditional distribution,
-            shape (l,).
-        sums: sums of the k largest conditional probabilities, for k = 1, ..., m, shape (l, m).
-        least: the smallest conditional probability, shape (l,).
+        weights: weight of each of the l conditional distributions, shape (l,): the probability of the other rows'
+            letters, times the number of rows with this conditional distribution.
+        sums: sum of the k largest probabilities of each conditional distribution, for k = 1, ..., m, shape (l, m).
+        least: smallest probability of each conditional distribution, shape (l,).
     """
 
     weights: _Vector
@@ -324,7 +329,7 @@ class RowBounds:
 
     @classmethod
     def of(cls, prior: Prior) -> RowBounds | None:
-        """Bounds for a prior; None where it has too many conditional distributions."""
+        """Bounds for a prior; None if the prior has too many conditional distributions."""
         match prior:
             case IndependentRows():
                 lines, weights = prior.laws, prior.counts.astype(np.float64)
@@ -344,7 +349,9 @@ class RowBounds:
         return cls(weights * mass, np.cumsum(falling, axis=1), falling[:, -1])
 
     def distortion(self, notion: Level, epsilon: float) -> float:
-        """Lower bound of the distortion at a level, lowered by a part in 10^12 for rounding."""
+        """Lower bound of the distortion of any channel at a level, in changed rows, lowered by a part in 10^12 for
+        rounding.
+        """
         m = self.sums.shape[1]
         r = math.exp(-epsilon)
         if notion == "dp":
@@ -354,8 +361,8 @@ class RowBounds:
         return max(0.0, float(self.weights @ lost) - 1e-12 * float(self.weights.sum()))
 
     def level(self, notion: Level, distortion: float, low: float, high: float) -> float:
-        """Lower bound of the level of any release with the given distortion, between two known levels. The bound is
-        found by bisection and rounded down.
+        """Lower bound of the level, in nats, of any release with the given distortion. Bisection between the levels
+        `low` and `high` finds the bound, which is rounded down.
         """
         if self.distortion(notion, low) <= distortion:
             return low

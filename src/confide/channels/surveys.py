@@ -1,9 +1,9 @@
-"""Estimates of a survey through a randomisation: shares of the true answers with standard errors, for any table of one
-row.
+"""Estimates from a survey with randomised reports: shares of the true answers with standard errors, for any table of
+report probabilities.
 
-Estimates are linear and unbiased. Where there are more kinds of reports than answers, the weights are the best ones at
-a distribution of answers that was fixed before the survey. The formula for the standard errors also predicts the errors
-before there are any data.
+Estimates are linear and unbiased. If there are more kinds of reports than kinds of answers, the weights are the ones
+with the least errors at a distribution of answers that was fixed before the survey. The formula for the standard errors
+also predicts the errors before there are any data.
 
 `Usefulness` says how useful a survey's design is. The class compares the standard error of each share with the errors
 of three alternatives. The alternatives are direct questions, randomised response, and the mechanisms with the least
@@ -57,7 +57,7 @@ class HasChannel(Protocol):
 
     @property
     def channel(self) -> FiniteChannel:
-        """Channel through which rows go."""
+        """Channel that randomises the rows."""
         ...
 
 
@@ -73,18 +73,19 @@ def survey_shares(
     `confide.privacy.estimated_shares` gives the same estimate.
 
     Args:
-        table: probability of each report for each true answer, shape (m, k); or a channel that takes each row through
-            one common table; or a mechanism or channel file with such a `.channel`.
+        table: probability of each of the k reports for each of the m true answers, shape (m, k); or a channel in which
+            all rows go through the same table; or a mechanism or channel file with such a `.channel`.
         reports: reports in 0..k-1, shape (n,): an array, a column of pandas, Polars or Arrow, or a frame or a file with
             one column. Exactly one of `reports` and `counts` is given.
         counts: number of times that each report occurred, shape (k,).
-        prior: distribution of the true answers, or a prior, that was fixed before the reports were seen; uniform if
-            left out. The prior affects the size of the errors where k > m, and never the bias.
-        names: names of the m answers, for messages.
+        prior: distribution of the true answers, shape (m,), or a prior; uniform if left out. The prior must be fixed
+            before the reports are seen. It affects only the size of the errors, and only if k > m; the estimate has no
+            bias under any prior.
+        names: names of the m answers, for error messages.
 
     Raises:
-        InvalidInput: there are no reports, some are impossible, or the table does not determine some shares: the
-            message lists the answers that cannot be distinguished.
+        InvalidInput: there are no reports, some reports are impossible, or the table does not determine some shares. In
+            the last case the message lists the answers that cannot be distinguished.
 
     Example:
         >>> found = survey_shares([[0.75, 0.25], [0.15, 0.85]], counts=[300, 700])
@@ -123,12 +124,13 @@ def _misfit(counts: NDArray[np.int64], table: _Array, shares: _Array) -> float |
 def survey_errors(
     table: ArrayLike | FiniteChannel | HasChannel, prior: Prior | ArrayLike, people: int, *, sampling: bool = True
 ) -> _Array:
-    """Standard errors of `survey_shares` before there are any data, for the comparison of designs.
+    """Standard errors of `survey_shares`, predicted before there are any data, for the comparison of survey designs.
 
     Args:
         table: table of one row, a channel, or an object with a `.channel`, as for `survey_shares`.
-        prior: shares of the true answers, shape (m,), or a prior, whose average row counts.
-        people: number n >= 1 of people, who report once each.
+        prior: shares of the true answers, shape (m,); or a prior, of which the distribution of one row, averaged over
+            the rows, is used.
+        people: number n >= 1 of people in the survey. Each person reports once.
         sampling: True for shares of a population from which the people were drawn at random. False for shares among the
             people themselves, where the randomisation is the only source of error.
 
@@ -161,8 +163,8 @@ def group_errors(
 
     Args:
         table: table of one row, a channel, or an object with a `.channel`, as for `survey_shares`.
-        prior: prior of the rows of one group. Independent rows are people who are drawn one by one, from the average
-            law.
+        prior: prior of the rows of one group, one row for each person. If the rows are independent, the people count as
+            drawn one by one from the distribution of one row, averaged over the rows.
         groups: number of independent groups, >= 1.
         sampling: True for shares of a population. False for shares among the people who reported, where the
             randomisation is the only source of error.
@@ -181,7 +183,7 @@ def group_errors(
 
 
 def share_variances(prior: Prior) -> _Array:
-    """Variance, under the prior, of the share of rows with each letter, shape (m,)."""
+    """Variance, under the prior, of the fraction of the rows that have each letter, shape (m,)."""
     m, n = prior.letters, prior.records
     if isinstance(prior, IndependentRows):
         law = mean_law(prior, m)
@@ -199,11 +201,10 @@ def share_variances(prior: Prior) -> _Array:
 
 
 def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
-    """The common table through which each row goes, shape (m, k).
+    """The table of report probabilities that is common to all rows, shape (m, k).
 
     Raises:
-        InvalidInput: the value is no table, rows go through different tables, or all rows go through one table
-            together.
+        InvalidInput: the value is no table, rows go through different tables, or one table randomises all rows jointly.
     """
     within = getattr(channel, "channel", None)
     if isinstance(within, FiniteChannel):  # a mechanism, or what a file says
@@ -218,7 +219,9 @@ def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
 
 
 def shared_table(channel: FiniteChannel | None) -> _Array | None:
-    """Table of a product of rows that all go through the same table, shape (m, k); None for other channels."""
+    """The table, shape (m, k), of a channel in which all rows go through the same table independently; None for other
+    channels.
+    """
     if isinstance(channel, RowProduct) and all(np.array_equal(each, channel.tables[0]) for each in channel.tables):
         return channel.tables[0]
     return None
@@ -318,25 +321,26 @@ _LISTED = 30  # letters on a page
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Usefulness:
-    """Standard errors of estimated shares, for people drawn at random from a population with the prior's shares. Under
-    a prior with dependent rows, the errors are for groups of people who are drawn together.
+    """Standard errors of estimated shares, for people drawn at random from a population with the prior's shares. If the
+    rows of the prior are dependent, the errors are for groups of people who are drawn together.
 
     Args:
-        people: number of people in a group, who report once each.
-        groups: number of groups that are drawn independently.
+        people: number of people in a group; each person reports once.
+        groups: number of groups, which are drawn independently.
         together: whether the rows of the people in a group depend on each other.
         names: names of the letters, or their numbers, shape (m,).
         shares: share of each letter under the prior, shape (m,).
-        direct: errors without randomisation, shape (m,).
-        errors: errors through the channel, shape (m,); infinite where the share cannot be estimated.
-        alone: errors of the shares among the people who reported, where the randomisation is the only source of error,
-            shape (m,).
+        direct: standard errors of direct questions, without randomisation, shape (m,).
+        errors: standard errors with the channel's randomised reports, shape (m,); infinite where the share cannot be
+            estimated.
+        alone: standard errors of the shares among the people who reported, shape (m,). For these shares the
+            randomisation is the only source of error.
         epsilon: the channel's differential privacy, in nats.
-        response: errors through randomised response with that epsilon, shape (m,).
+        response: standard errors of randomised response with the same `epsilon`, shape (m,).
         as_useful: epsilon of the randomised response that has the same largest error as this channel. The epsilon is
             infinite where the channel is as exact as direct questions, and nan where some share cannot be estimated.
-        least: mapping from notion to the mechanism that reaches the least level of that notion, and the errors through
-            this mechanism, shape (m,).
+        least: mapping from a notion of privacy to the name of the mechanism with the least level in this notion at the
+            same distortion, and the standard errors with this mechanism, shape (m,).
     """
 
     people: int
@@ -353,7 +357,7 @@ class Usefulness:
     least: Mapping[Notion, tuple[str, _Array]]
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary of all numbers; infinities stay floats."""
+        """A JSON-ready dictionary of all numbers, in which infinite numbers stay floats."""
         return {"people": self.people, "groups": self.groups, "letters": list(self.names),
                 "shares": self.shares.tolist(),
                 "asked_directly": self.direct.tolist(), "this_channel": self.errors.tolist(),
@@ -364,7 +368,7 @@ class Usefulness:
                           for notion, (name, errors) in self.least.items()}}
 
     def section(self) -> Section:
-        """Section of the page with words and a table."""
+        """Section of the page about usefulness, with text and a table."""
         listed = np.argsort(-self.shares, kind="stable")[:_LISTED]
         listed.sort()
         others = self._columns()
@@ -449,14 +453,15 @@ def usefulness(
     channel: FiniteChannel, prior: Prior, names: Sequence[str],
     least: Mapping[Notion, tuple[str, FiniteChannel | None]], *, epsilon: float, groups: int = 1,
 ) -> Usefulness:
-    """The errors of a channel that takes each row through one common table.
+    """The standard errors of a channel in which all rows go through the same table.
 
     Args:
         channel: the randomisation.
-        prior: prior of the rows of a group; its average row gives the shares of the population.
-        names: names of the letters; empty for their numbers.
-        least: mapping from notion to a mechanism's name and its channel; channels without one common table for all rows
-            are left out.
+        prior: prior of the rows of a group. The distribution of one row, averaged over the rows, gives the shares of
+            the population.
+        names: names of the letters; if empty, the numbers of the letters serve as names.
+        least: mapping from a notion of privacy to the name of a mechanism and the mechanism's channel. Channels in
+            which rows go through different tables are left out.
         epsilon: the channel's differential privacy, in nats.
         groups: number of groups, drawn independently.
     """

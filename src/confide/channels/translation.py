@@ -1,7 +1,8 @@
-"""Bounds in other notions of privacy that follow from a level in one notion, each with its conditions.
+"""Bounds in other notions of privacy that follow from a level in one notion, each with the conditions under which it
+holds.
 
-No bound is an approximation: each is a proved inequality, and where no bound follows, the result says so. If the
-channel itself is known, `analyse` and `attack_risk` give its exact numbers, which lie inside these bounds.
+Each bound is a proved inequality, not an approximation. If no bound follows, the result states this. If the channel
+itself is known, `analyse` and `attack_risk` give its exact numbers, which lie inside these bounds.
 
 Source: Wang 2016, section 1.3.2 and chapter 2; spec privacy_notions 1.1, 5 and 8.
 """
@@ -45,8 +46,8 @@ class Step:
         bound: direction of the bound, "at most" or "at least".
         value: the bound; infinite where no bound follows.
         unit: unit of the value: nats, rows, or a probability.
-        needs: condition under which the bound holds.
-        source: place of the bound's proof.
+        needs: condition under which the bound holds, in words.
+        source: theorem, or section of the specification, that proves the bound.
     """
 
     quantity: str
@@ -94,14 +95,14 @@ def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[
 
 
 def composed_level(levels: Sequence[float], prior: Prior | ArrayLike | None = None) -> float:
-    """The level of several releases of the same rows together, each drawn independently.
+    """The level of several releases of the same rows together, in nats. The releases are drawn independently.
 
     Args:
-        levels: differential privacy of each release, in nats; later releases may have been chosen after earlier ones
-            were seen. Alternatively the mutual information of each release: all releases together reveal at most the
+        levels: differential privacy of each release, in nats. A later release may be chosen after earlier releases were
+            seen. Alternatively, the mutual information of each release; all releases together then reveal at most the
             sum.
-        prior: prior of the rows; if given, the result is the identifiability of all releases together, which is larger
-            by eps_X.
+        prior: prior of the rows. With a prior the result is the identifiability of all releases together, which is
+            larger than the sum by the prior's level eps_X.
 
     Example:
         >>> composed_level([0.5, 0.5, 1.0])

@@ -1,12 +1,11 @@
-"""The billboards of the baselines: noisy counts of all attributes, noisy counts of all queries, or fixed answers that
-no data enter.
+"""The billboards (published results) of the baselines: noisy counts of all attributes, noisy counts of all queries, or
+fixed answers that do not depend on the data.
 
 The module also has the answers of independent attributes and of independent columns. The functions for independent
 attributes and columns take given probabilities and read no data.
 
-A further function, `alike`, finds queries of a workload that determine each other: two queries that are the same
-function of a record, or negations of each other. If several queries determine each other, only one of them is measured,
-so the noise is paid for once.
+The function `alike` finds queries of a workload that determine each other: two queries that are the same function of a
+record, or negations of each other. Of several such queries only one is measured, so the privacy cost is paid once.
 """
 
 from __future__ import annotations
@@ -79,10 +78,10 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bo
         ones: (d,) probability of each attribute.
         workload: the k queries.
         schema: the public columns.
-        cut: whether the factor of each column is cut to [0, 1], and each distribution of a column's values is cut at 0
-            and scaled to 1. Without cuts the numbers in `ones` are used as they are. Without cuts a conjunction that
-            excludes most values of a column sums the few remaining values, since a sum of fewer noisy counts has less
-            noise.
+        cut: whether the factor of each column is cut to [0, 1], and the probabilities of a column's values are cut at 0
+            and scaled to the sum 1. If False, the numbers in `ones` are used unchanged. In this case, for a conjunction
+            that excludes most values of a column, the few remaining values are added up, since a sum of fewer noisy
+            counts has less noise.
 
     Raises:
         InvalidInput: the predicates are on more than 2^22 cells, or the schema has another number of attributes.
@@ -177,8 +176,8 @@ class Alike:
     """The queries that are measured, and the rule by which they determine the other queries.
 
     Args:
-        kept: (j,) positions of the measured queries, ascending.
-        place: (k,) for each query, the position of its determining query among the measured queries.
+        kept: (j,) positions in the workload of the measured queries, ascending.
+        place: (k,) for each query of the workload, the position in `kept` of the measured query that determines it.
         negated: (k,) whether each query is the negation of the measured query that determines it.
         by_columns: whether `place` and `negated` are right only for records that have one value of each column of the
             schema.
@@ -190,7 +189,7 @@ class Alike:
     by_columns: bool = False
 
     def spread(self, measured: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """The counts of all queries, (k,), from the counts of the (j,) measured queries among n records."""
+        """The counts of all queries, (k,), from the counts of the measured queries, (j,), for n records."""
         reported = measured[self.place]
         return np.where(self.negated, n - reported, reported)
 
@@ -271,13 +270,13 @@ def _grouped(
 @wire("IndependentBillboard", "records ones schema")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IndependentBillboard(Billboard):
-    """A billboard of noisy counts of every attribute.
+    """Published result with a noisy count of every attribute.
 
     Args:
         records: number of records, n.
         ones: (d,) noisy counts of the attributes.
-        schema: the public columns, which are treated as independent of each other. Without a schema the attributes are
-            treated as independent.
+        schema: the public columns, which are treated as independent of each other. If None, the attributes are treated
+            as independent.
     """
 
     records: int
@@ -286,7 +285,7 @@ class IndependentBillboard(Billboard):
 
     def answers(self, workload: Workload) -> _Floats:
         """Answers as fractions, (k,): products of the measured fractions, each cut to [0, 1]. Sums of cut answers are
-        biased upwards; sums need the answers of `uncut`.
+        biased upwards; for sums use `uncut`.
         """
         return self._products(np.clip(self.ones / self.records, 0.0, 1.0), workload, cut=True)
 
@@ -306,13 +305,14 @@ class IndependentBillboard(Billboard):
 @wire("FixedBillboard", "records attributes one schema")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FixedBillboard(Billboard):
-    """A billboard of answers that no data enter: the answers of all-zero records or of uniformly distributed records.
+    """Published result that does not depend on the data: the answers of all-zero records or of uniformly distributed
+    records.
 
     Args:
         records: number of records, n.
         attributes: number of attributes, d.
-        one: the probability of each attribute, 0 for all-zero records, 1/2 for uniform records.
-        schema: public columns of uniform records. With a schema each column is uniform over its values, and `one` is
+        one: probability of each attribute: 0 for all-zero records, 1/2 for uniform records.
+        schema: public columns of uniform records. With a schema all values of a column are equally likely, and `one` is
             the probability of a bit.
     """
 
@@ -332,7 +332,7 @@ class FixedBillboard(Billboard):
 @wire("NoisyBillboard", "records workload noisy")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyBillboard(Billboard):
-    """A billboard of noisy counts of every query.
+    """Published result with a noisy count of every query.
 
     Args:
         records: number of records, n.
@@ -347,10 +347,10 @@ class NoisyBillboard(Billboard):
 
     def answers(self, workload: Workload | None = None) -> _Floats:
         """The answers as fractions, (k,), cut to [0, 1]. Sums of cut answers are biased upwards if many answers are
-        near 0; sums need the answers of `uncut`.
+        near 0; for sums use `uncut`.
 
         Raises:
-            InvalidInput: the workload is not the release's own.
+            InvalidInput: the workload is not the workload of the release.
         """
         return np.asarray(np.clip(self.uncut(workload), 0.0, 1.0))
 
@@ -358,8 +358,8 @@ class NoisyBillboard(Billboard):
         """The measured answers as fractions, (k,), without bias. Noise moves some answers below 0 or above 1.
 
         Raises:
-            InvalidInput: the workload is not the release's own. `measured_sums` answers other queries that are sums of
-                measured queries.
+            InvalidInput: the workload is not the workload of the release. `measured_sums` answers other queries that
+                are sums of measured queries.
         """
         if workload is not None:
             of_kind("workload", workload, Workload)

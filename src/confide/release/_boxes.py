@@ -90,18 +90,19 @@ def from_exponents(cells: _Floats, begin: int, end: int) -> None:
 
 @kernel
 def lacking(target: float, inside: float, outside: float, close: float) -> float:
-    """The correction of a query's exponent if one side of the query has lost nearly all of its mass; otherwise 0.
+    """The correction of a query's exponent if one side of the query has lost nearly all of its mass; otherwise 0. The
+    sides of a query are the cells that satisfy the query, and the other cells.
 
-    A side of a query is the set of cells that satisfy the query, or the set of the other cells. In each pass over the
-    queries, a query with residual r multiplies the mass of its smaller side by e^(|r|/2). If the mass of a query's
-    smaller side is tiny, one pass changes the answer by less than `close`, as if the fit had converged. The fit would
-    need more passes than allowed. The correction therefore gives the smaller side of a query its measured mass in one
-    step, but at most one half.
+    In each pass over the queries, a query with residual r (target minus answer) multiplies the mass of the side that
+    must grow by e^(|r|/2). If the mass of this side is tiny, one pass changes the answer by less than `close`, as if
+    the fit had converged. The fit would need more passes than allowed. The correction therefore gives this side its
+    measured mass in one step, but at most one half.
 
     Args:
-        target: value at which the fit aims for the query's answer.
-        inside: the answer: mass of the cells that satisfy the query.
-        outside: 1 - inside. Both `inside` and `outside` are accurate where they are small.
+        target: wanted answer to the query, as a fraction in [0, 1].
+        inside: present answer: mass of the cells that satisfy the query.
+        outside: mass of the other cells, 1 - inside. Both `inside` and `outside` must have a small relative error, also
+            if they are small.
         close: smallest change of an answer that counts as a change.
     """
     residual = target - inside
@@ -215,16 +216,18 @@ def fit_boxes(
         cells: flat array of cells; changed.
         starts: position of the first cell of each block, and the end.
         block: (t,) block of each query.
-        inverse: (t,) whether the boxes of the query hold the cells that do not satisfy it.
+        inverse: (t,) whether the boxes of each query hold the cells that do not satisfy the query.
         ends: (t + 1,) position of the first box of each query, and the end.
-        base: (c,) first cell of each box, relative to its block.
+        base: (c,) number of the first cell of each box within its block.
         strides: (c, g) strides of the loops of each box.
         counts: (c, g) number of steps of the loops of each box.
         targets: (t,) targets of the answers, as fractions.
         passes: largest number of passes.
-        close: largest change of a residual from one pass to the next at which the passes stop.
-        settled: whether a side of a query that has lost nearly all of its mass is corrected, once: see `lacking`.
-        weights: (t,) exponents of the queries so far; changed.
+        close: change of a residual (target minus answer) from one pass to the next. The passes stop when all changes
+            are below `close`.
+        settled: whether the last query is corrected once, in the first pass, if one of its sides has lost nearly all of
+            its mass: see `lacking`.
+        weights: (t,) sum of the exponents of all updates by each query so far; changed in place.
     """
     blocks = len(starts) - 1
     fresh = len(targets) - 1 if settled else -1
@@ -275,7 +278,7 @@ def margins(values: _Floats, starts: _Integers, columns: _Integers) -> None:
     Args:
         values: flat cells; changed.
         starts: (b + 1,) position of the first cell of each block, and the end.
-        columns: (4, m) rows for each column's block (-1 for none), stride, number of values, and pivot.
+        columns: (4, m) four numbers for each column: block (-1 for none), stride, number of values, and pivot.
     """
     for m in range(columns.shape[1]):
         block, stride, size, pivot = columns[0, m], columns[1, m], columns[2, m], columns[3, m]
@@ -420,7 +423,7 @@ def literal_products(
             mass.
         columns: (4, m) description of the columns, as for `margins`.
         column_of: (d,) column of each attribute, ascending.
-        cell_of: (d,) value of its column that each attribute names; -1 if no record has the attribute.
+        cell_of: (d,) value of the column that each attribute stands for; -1 if no record can have the attribute.
         index: (k, r) attributes of each query, ascending, padded with -1.
         bits: (k, r) bits that the literals require.
         parity: whether the queries are parities. A parity multiplies -1 for each attribute that is on; a conjunction is

@@ -32,24 +32,26 @@ MOST_CELLS = 1 << LARGEST_BLOCK
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _Masks = dict[int, NDArray[np.bool_]]
-"""Mapping from a column to a mask of its allowed values. A column that is not in the mapping has all of its values
-allowed.
+"""Mapping from a column to a mask of the allowed values. All values of a column that is not in the mapping are allowed.
 """
 
 
 def has_columns(schema: Schema | None) -> bool:
-    """Whether some column of the schema is no bit, so that not every combination of attributes is a possible record."""
+    """Whether some column of the schema has bins or levels, so that not every combination of attributes is a possible
+    record.
+    """
     return schema is not None and not all(isinstance(column, Bit) for column in schema.columns)
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlocks:
-    """The assignment of columns to histograms.
+    """The assignment of columns to blocks. Columns that queries join are in the same block, and each block has its own
+    histogram.
 
     Args:
-        schema: the m columns.
-        block: (m,) the block of each column; -1 for a column that no query names.
-        stride: (m,) distance within the block between the cells of two adjacent values of the column.
+        schema: schema of the m columns.
+        block: (m,) number of the block of each column; -1 for a column that no query names.
+        stride: (m,) change of the cell number within the block for a step of 1 in the value of each column.
         starts: (b + 1,) position of the first cell of each block, and the end.
     """
 
@@ -80,7 +82,7 @@ class ColumnBlocks:
 
     @cached_property
     def block_of(self) -> _Integers:
-        """The block of each attribute, (d,); -1 for an attribute in no block."""
+        """The number of the block of each attribute, (d,); -1 for an attribute in no block."""
         found: _Integers = self.block[self.schema.column_of]
         return found
 
@@ -129,14 +131,15 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Queries as unions of disjoint boxes of cells, in the order of the queries.
+    """Queries as unions of disjoint boxes of cells, in the order of the queries. There are t queries and c boxes, and
+    each box is stored as g nested loops.
 
     Args:
-        block: (t,) block of each query; 0 for a query that names no attribute.
-        inverse: (t,) whether the boxes of a query hold the cells that do not satisfy the query, as they do if those
-            cells are fewer.
+        block: (t,) number of the block of each query; 0 for a query that names no attribute.
+        inverse: (t,) whether the boxes of a query hold the cells that do not satisfy the query. This form is used if
+            fewer cells do not satisfy the query than satisfy it.
         ends: (t + 1,) position of the first box of each query, and the end.
-        base: (c,) first cell of each box, within the block.
+        base: (c,) number of the first cell of each box within its block.
         strides: (c, g) strides of the nested loops of each box, the outer one first.
         counts: (c, g) number of steps of each loop, 1 for an unused loop.
     """
@@ -171,10 +174,10 @@ class ColumnHistogram:
     # ---- updates
 
     def pieces(self, workload: Workload, chosen: _Integers) -> Boxes:
-        """The boxes of cells that represent some queries. The boxes of each query are computed once and then stored.
+        """The boxes of cells for some queries of a workload. The boxes of each query are computed once and then stored.
 
         Args:
-            workload: the release's own workload, the same at every call.
+            workload: workload of the release, the same in every call.
             chosen: (t,) positions of the queries.
         """
         for query in chosen.tolist():
@@ -258,18 +261,20 @@ class ColumnHistogram:
 
             exp(q(x) (target - q(A)) / 2),
 
-        where q is the query and q(A) its present answer.
+        where q is the query, q(A) the present answer of the histogram A, and target the wanted answer.
 
         Args:
             pieces: cells of the queries.
             targets: (t,) targets of the answers, as fractions.
-            weights: (t,) sum of all exponents of each query so far; changed.
-            passes: largest number of passes. The updates stop earlier when no residual changes by `close` or more. The
-                number of passes depends on the targets alone. With 0 passes the result is the histogram that the
-                weights define.
-            close: least change of a residual that counts, as a fraction.
-            settled: whether a side of a query that has lost nearly all of its mass is corrected, so that the updates do
-                not stop on a plateau.
+            weights: (t,) sum of the exponents of all updates by each query so far; changed in place.
+            passes: largest number of passes. The updates stop earlier when no residual (target minus answer) changes by
+                `close` or more in a pass. The number of passes depends on the targets alone. With 0 passes the result
+                is the histogram that the weights define.
+            close: change of a residual from one pass to the next, as a fraction of the records, below which the fit
+                counts as converged.
+            settled: whether the last query is corrected once if the cells that satisfy it, or the other cells, have
+                lost nearly all of their mass (`lacking` in `_boxes`). Without the correction the updates may stop too
+                early.
         """
         fit_boxes(self.cells, self.blocks.starts, pieces.block, pieces.inverse, pieces.ends, pieces.base,
                   pieces.strides, pieces.counts, targets, passes, close, settled, weights)
@@ -279,8 +284,8 @@ class ColumnHistogram:
     def answers(self, workload: Workload) -> _Floats:
         """The answers as fractions in [0, 1], (k,).
 
-        The answer to a query across blocks is a product over the blocks. The values of a column in no block are equally
-        likely.
+        The answer to a query over several blocks is a product over the blocks. The values of a column in no block are
+        equally likely.
 
         Raises:
             InvalidInput: the workload has another number of attributes.
@@ -340,12 +345,12 @@ class ColumnHistogram:
     # ---- rows
 
     def rows(self, count: int) -> NDArray[np.uint16]:
-        """The values of equally weighted records, (count, m), that approximate the histogram.
+        """The values of `count` equally weighted records, (count, m), that approximate the histogram.
 
-        Within a block every cell receives its expected number of records, rounded up or down. The method is systematic
-        sampling without a random start, in the order of the cells, so that the count of any interval of cells is off by
-        at most one record. Blocks are independent, so the records of each block are put into a fixed pseudorandom order
-        that is unrelated to the other blocks.
+        Within a block the number of records in every cell is the expected number, rounded up or down. The method is
+        systematic sampling without a random start, in the order of the cells, so that the count of any interval of
+        cells has an error of at most one record. Since blocks are independent, the records of each block are put into a
+        fixed pseudorandom order before the blocks are combined.
         """
         blocks = self.blocks
         found = np.zeros((count, len(blocks.block)), np.uint16)

@@ -56,14 +56,14 @@ __all__ = [
 # ---- dual fit
 
 GRADIENT = 1e-6
-"""Largest absolute entry of the gradient, in fractions of the n records, at which a fit counts as converged. A larger
-gradient means that the fit has failed.
+"""Largest absolute entry of the gradient, as a fraction of the n records, at which a fit counts as converged. A fit
+with a larger gradient has failed.
 """
 
 FLOOR = 1e-9
-"""Smallest kappa that is fitted, since doubles cannot distinguish the exponents for smaller kappas. If some weights of
-T records meet all targets, the fitted weights miss the targets by at most sqrt(2 kappa ln T) in Euclidean norm. For T =
-100 records the bound sqrt(2 kappa ln T) is 1e-4.
+"""Smallest kappa in a fit, since for smaller kappas doubles are not precise enough for the exponents. If some weights
+of T records meet all targets, the fitted weights miss the targets by at most sqrt(2 kappa ln T) in Euclidean norm. For
+T = 100 records this bound is 1e-4.
 """
 
 _ENOUGH = 1e-13  # a gradient that rounding errors alone make
@@ -93,14 +93,14 @@ class Fit(NamedTuple):
 
 
 def total_variation(weights: _Floats) -> float:
-    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than half the
-    L1 distance.
+    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than this
+    number.
     """
     return float(np.abs(weights - 1.0 / len(weights)).sum() / 2)
 
 
 def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _Floats:
-    """The weights that `fit` finds.
+    """The weights that `fit` finds, (T,), without the information whether the fit converged.
 
     Example:
         >>> values = np.array([[True], [False], [False], [False]])
@@ -111,9 +111,9 @@ def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _F
 
 
 def most_targets(records: int) -> int:
-    """Largest number of targets to which T records may be fitted, at least 1. The cost of a fit with m targets is about
-    min(T, m)^2 max(T, m) operations, and the limit on this cost is 2^38. The limit exists because every verifier of a
-    release repeats the fit.
+    """Largest number of targets to which T records may be fitted, at least 1. A fit with m targets takes about min(T,
+    m)^2 max(T, m) operations, and this number may be at most 2^38. The limit exists because every verifier of a release
+    repeats the fit.
 
     Args:
         records: number of records, T.
@@ -127,7 +127,8 @@ def most_targets(records: int) -> int:
 
 def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
     """The weights that fit noisy counts best. Newton's method runs for a decreasing sequence of kappas down to the
-    given kappa. Each run starts near its solution, which a run for a small kappa alone would not do.
+    given kappa. Each run starts from the solution for the preceding kappa, which is close to the solution that it looks
+    for.
 
     The function never raises an error. If the gradient does not become small enough, for any reason, the weights are
     uniform.
@@ -155,8 +156,8 @@ def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
 
 
 def is_fit(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa: float) -> bool:
-    """Whether given weights are as good as the weights that `fit` finds, by the objective that `fit` minimises. The
-    tolerance covers differences between processors.
+    """Whether given weights reach the least value of the objective that `fit` minimises, up to a tolerance for
+    differences between processors.
 
     If the objective of some weights exceeds the minimum by at most g, their L1 distance from the best weights is at
     most sqrt(2 g).
@@ -263,8 +264,8 @@ class Transcript:
 
     @property
     def true_errors(self) -> NoReturn:
-        """Raise an error at every access. A selection of queries by their true errors reads the private data, and must
-        be charged.
+        """Attribute that raises an error at every access. A selection of queries by their true errors reads the private
+        data, and must be charged.
 
         Raises:
             NotGuaranteed: always.
@@ -276,7 +277,7 @@ class Transcript:
 
 @runtime_checkable
 class SelectionRule(Protocol):
-    """A rule that selects the queries to measure from the transcript. A rule is a frozen dataclass of public
+    """A rule that uses the transcript to select the queries to measure. A rule is a frozen dataclass of public
     parameters.
     """
 
@@ -289,8 +290,8 @@ class SelectionRule(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class MostDrawn(Declared):
     """A rule that selects the queries that DualQuery drew most often in its last rounds. Ties are broken by the number
-    of draws in all rounds, and then at random. DualQuery draws a query often if the answer of its records to the query
-    is far from the true answer.
+    of draws in all rounds, and then at random. DualQuery draws a query or its negation often if the answer of the
+    synthetic records is far from the true answer.
 
     If a query and its negation were both drawn in a round, their draws cancel, and only the difference counts.
     """

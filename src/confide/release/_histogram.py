@@ -1,11 +1,11 @@
 """The histogram of MWEM over {0,1}^d: a distribution that multiplicative weights fit to noisy counts.
 
-Attributes that no query joins stay independent throughout, because the weights start uniform and every update
-multiplies by a function of one query. The histogram is therefore stored without loss as one factor for each connected
-block of attributes. Memory must hold the sum of the blocks' cells, not their product.
+Attributes that no query joins stay independent in all updates, because the weights start uniform and every update
+multiplies by a function of one query. The histogram is therefore stored exactly as one factor for each connected block
+of attributes. The memory is in proportion to the sum of the blocks' cells, not to their product.
 
-All conjunctions and parities of a histogram follow from a single fast Walsh-Hadamard transform, in place. A cell is a
-record as an integer: attribute i is its bit i. The transform
+The answers to all conjunctions and parities follow from a single fast Walsh-Hadamard transform of the histogram, in
+place. A cell is a record as an integer: attribute i is its bit i. The transform
 
     F[S] = sum_x A(x) (-1)^(ones of x in S)
 
@@ -75,7 +75,7 @@ def _strides(values: _Floats, begin: int, end: int, first: int, last: int) -> No
 
 @kernel
 def transform(values: _Floats, starts: _Integers) -> None:
-    """The Walsh-Hadamard transform of each histogram, in place. Two applications of the transform return 2^d times the
+    """The Walsh-Hadamard transform of each histogram, in place. Applied twice, the transform gives 2^d times the
     histogram.
 
     Args:
@@ -201,12 +201,13 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The assignment of attributes to histograms.
+    """The assignment of attributes to blocks. Attributes that queries join are in the same block, and each block has
+    its own histogram.
 
     Args:
         attributes: number of attributes, d.
-        block: (d,) the block of each attribute; -1 for an attribute that no query names.
-        place: (d,) bit of each attribute within its block.
+        block: (d,) number of the block of each attribute; -1 for an attribute that no query names.
+        place: (d,) bit in the cell number of its block that stands for each attribute.
         starts: (b + 1,) position of the first cell of each block, and the end.
     """
 
@@ -227,7 +228,7 @@ class Blocks:
 
     @property
     def block_of(self) -> NDArray[np.int64]:
-        """The block of each attribute, (d,); -1 for an attribute in no block."""
+        """The number of the block of each attribute, (d,); -1 for an attribute in no block."""
         return self.block
 
     @cached_property
@@ -288,7 +289,7 @@ def components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDA
 
     Args:
         index: (k, r) attributes that each query names, padded with -1 at the end.
-        d: number of attributes, or of columns.
+        d: number of attributes, or of columns if `index` holds columns.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -318,10 +319,10 @@ def memory(each: int, log_cells: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Cubes:
-    """Queries as unions of disjoint subcubes, in the order of the queries.
+    """Queries as unions of disjoint subcubes of cells, in the order of the queries. There are t queries and c subcubes.
 
     Args:
-        block: (t,) block of each query; 0 for a query that names no attribute.
+        block: (t,) number of the block of each query; 0 for a query that names no attribute.
         ends: (t + 1,) position of the first cube of each query, and the end.
         base: (c,) bits that must be 1 in each cube.
         free: (c,) bits that are not fixed in each cube.
@@ -454,18 +455,20 @@ class Histogram:
 
             exp(q(x) (target - q(A)) / 2),
 
-        where q is the query and q(A) its present answer.
+        where q is the query, q(A) the present answer of the histogram A, and target the wanted answer.
 
         Args:
             cubes: cells of the queries.
             targets: (t,) targets of the answers, as fractions.
-            weights: (t,) sum of all exponents of each query so far; changed.
-            passes: largest number of passes. The updates stop earlier when no residual changes by `close` or more. The
-                number of passes depends on the targets alone. With 0 passes the result is the histogram that the
-                weights define.
-            close: least change of a residual that counts, as a fraction.
-            settled: whether a side of a query that has lost nearly all of its mass is corrected, so that the updates do
-                not stop on a plateau.
+            weights: (t,) sum of the exponents of all updates by each query so far; changed in place.
+            passes: largest number of passes. The updates stop earlier when no residual (target minus answer) changes by
+                `close` or more in a pass. The number of passes depends on the targets alone. With 0 passes the result
+                is the histogram that the weights define.
+            close: change of a residual from one pass to the next, as a fraction of the records, below which the fit
+                counts as converged.
+            settled: whether the last query is corrected once if the cells that satisfy it, or the other cells, have
+                lost nearly all of their mass (`lacking` in `_boxes`). Without the correction the updates may stop too
+                early.
         """
         _replay(self.cells, self.blocks.starts, cubes.block, cubes.ends, cubes.base, cubes.free, targets, passes, close,
                 settled, weights)
@@ -473,7 +476,8 @@ class Histogram:
     def answers(self, workload: Workload) -> _Floats:
         """The answers as fractions in [0, 1], (k,).
 
-        The answer to a query across blocks is a product over the blocks. An attribute in no block is a fair coin flip.
+        The answer to a query over several blocks is a product over the blocks. An attribute in no block is on with
+        probability 1/2.
 
         Raises:
             InvalidInput: the workload has another number of attributes.

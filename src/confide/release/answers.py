@@ -1,7 +1,7 @@
 """True answers: the exact number of records that satisfy each query, from any source of records.
 
-The module also has the common part of the mechanisms of a custodian: true counts from a table or from given answers,
-the empty table of shares, and true errors for studies.
+The module also has functions that all mechanisms for a custodian's data share: true counts from a table or from given
+answers, the empty table of shares, and true errors for studies.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 _MOST_RECORDS = 1 << 62
 
 _HELD = 1 << 26
-"""Bytes of cells that are counted at once."""
+"""Largest number of bytes of cells that are counted at once."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,9 +61,9 @@ class TrueAnswers:
         counts: int64 (k,): number of records that satisfy each query, in [0, n].
         records: number of records n, public, at most 2^62.
         workload: the queries to which the counts are answers; None if the queries are unknown.
-        schema: the columns of the records that were counted. Counted records have exactly one attribute of each column
-            with bins or levels. The value None stands for unknown columns. A mechanism that relies on the workload or
-            on the schema refuses answers without it.
+        schema: the columns of the records that were counted; None if the columns are unknown. With a schema, each
+            counted record has exactly one attribute of each column with bins or levels. A mechanism that needs the
+            workload or the schema refuses answers without it.
 
     Raises:
         InvalidInput: a count is no whole number in [0, n], or the number of counts is not the number of queries.
@@ -112,18 +112,18 @@ def true_answers(
 
     A file or a query is read as a stream, in memory that does not grow with the number of rows. For an ibis expression,
     DuckDB and PostgreSQL map values to bins themselves. If the queries use few combinations of columns, DuckDB and
-    PostgreSQL also count. If the engine counts, no row leaves it, unless the table changes during the count.
+    PostgreSQL also count the records. In this case no row leaves the engine, unless the table changes during the count.
 
     Args:
         data: records in one of these forms: packed bits; an iterator over blocks of packed bits; a bool array (n, d);
             codes; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
-        records: number of records of a table, or the ids of the records, as for `Schema.encode`.
-        id: name of the column of ids.
-        unusable: treatment of rows with values that their columns do not accept.
-        rejected: mapping that receives the reason of each rejection, by id or row. The mapping is for the operator
-            alone. An engine can count by itself only if `rejected` is None.
+        records: number of records of a table, or the public list of the ids, as for `Schema.encode`.
+        id: name of the column of ids; or "row", so that the i-th row is the i-th record.
+        unusable: treatment of rows with values that their columns do not accept, as for `Schema.encode`.
+        rejected: mapping that is filled with the reason of each rejection, by id or row number. The mapping is for the
+            operator alone. A query engine can count the records only if `rejected` is None.
 
     Raises:
         InvalidInput: the data have another number of attributes than the workload, or no record; or a table comes
@@ -295,11 +295,11 @@ def counts_of(
         workload: the queries.
         n: required number of records.
         schema: schema of a table.
-        one_hot: whether records must be one-hot, as for `records_of`. With `one_hot` true answers must hold the schema.
+        one_hot: whether records must be one-hot, as for `records_of`. If True, `TrueAnswers` must hold the schema.
 
     Raises:
-        InvalidInput: there are not n records, or the answers are to other queries. The errors of `records_of` are
-            raised too.
+        InvalidInput: there are not n records, or the true answers belong to other queries. The errors of `records_of`
+            are raised too.
     """
     if schema is None and isinstance(data, Iterator):
         answers = true_answers(data, workload)
@@ -313,13 +313,13 @@ def counts_of(
 def check_answers(
     answers: TrueAnswers, workload: Workload, n: int, schema: Schema | None = None, *, one_hot: bool = False
 ) -> None:
-    """Refuse true answers that are not to the given workload, or not of n records.
+    """Refuse true answers that belong to another workload, or to another number of records.
 
     Args:
         answers: true answers from any source.
         workload: the queries.
         n: number of records.
-        schema: the mechanism's columns.
+        schema: the public columns of the mechanism.
         one_hot: whether the answers must hold their workload and their schema.
 
     Raises:
@@ -341,11 +341,11 @@ def check_answers(
 
 
 def settle(it: Any) -> None:
-    """Replace numpy scalars in the parameters of a mechanism by plain Python numbers, since numpy scalars have another
-    arithmetic and a smaller range.
+    """Replace numpy scalars in the parameters of a mechanism by plain Python numbers, since the arithmetic of numpy
+    scalars differs and has a smaller range.
 
     Args:
-        it: frozen object under construction, whose parameters were checked.
+        it: mechanism under construction, a frozen dataclass with parameters that were already checked.
     """
     kind: Any = type(it)
     for name, plain in _numbers(kind):

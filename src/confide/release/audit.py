@@ -1,5 +1,5 @@
 """Former import path of the audits of query release. The audits are now in `confide.release.audited_full_size` and
-`audited_games`.
+`confide.release.audited_games`.
 """
 
 from confide.audit.old_audits import old_audits

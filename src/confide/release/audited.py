@@ -1,5 +1,5 @@
-"""Parts of an audit of a release, for the audit harness: the mechanism on tiny synthetic tables, its privacy
-accounting, and its errors on synthetic data with the release's own columns. The custodian's table is never read.
+"""Parts of an audit of a release, for the audit harness: the mechanism on tiny synthetic tables, the privacy
+accounting, and the errors on synthetic data with the columns of the release. The custodian's table is never read.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def release(
         it: the mechanism.
         schema: the public columns.
         workload: the queries.
-        loss: stated privacy loss of the release, as (epsilon, delta) if there is a delta.
+        loss: stated privacy loss of the release: (epsilon, delta) if delta is above 0, and epsilon otherwise.
         predicted: planned average error of an answer, as a fraction of the records.
         seed: seed of the synthetic tables and of the transcripts.
     """
@@ -147,8 +147,9 @@ class _Errors:
 def errors(
     it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int,
 ) -> tuple[list[AuditRow], list[Control]]:
-    """One run on a synthetic table with the release's own columns: the promised errors beside the measured ones. The
-    function also returns controls: the same run with error bars that are far too narrow, which the audit must flag.
+    """Audit rows of one run on a synthetic table with the columns of the release, which compare the promised errors
+    with the measured ones. The function also returns controls: the same run with error bars that are far too narrow,
+    which the audit must flag.
     """
     promises, it, records = it.guarantees(), _strict(it), it.records  # type: ignore[attr-defined] # all have them
     data = table_of(schema, records, seed=seed)

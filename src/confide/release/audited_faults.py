@@ -1,12 +1,12 @@
-"""Mutants of the family's mechanisms, with injected faults in the code or in the noise. The audits must flag each
-mutant.
+"""Mutants of the mechanisms of query release, with injected faults in the code or in the noise. The audits must flag
+each mutant.
 
-The module also has the charge of the ledger for each part of a run, and an independent sum of the whole charge from the
-parameters.
+The module also has the privacy loss that the ledger charges for each part of a run, and an independent computation of
+the whole charge from the parameters.
 
-The mutants are defined in this module although only tests run them. The privacy meter lets mutants from confide's audit
-modules run (`confide.privacy.meter.is_broken_on_purpose`), and would stop any other mutant before an audit could see
-its output.
+The mutants are defined in this module although only tests run them. The privacy meter allows runs of mutants that are
+defined in confide's audit modules (`confide.privacy.meter.is_broken_on_purpose`). Any other mutant would be stopped
+before an audit could see its output.
 """
 
 from __future__ import annotations
@@ -56,11 +56,13 @@ __all__ = [
 
 
 class Charge(NamedTuple):
-    """One part of the noise, and the privacy loss that the ledger charges for it.
+    """One part of a run's noise, such as the noise of the measurements, and the privacy loss that the ledger charges
+    for this part.
 
     Args:
-        part: first word of the names of the part's draws. An empty text stands for all draws.
-        loss: privacy loss that the ledger charges for the part; a loss of 0 if nothing is charged.
+        part: first word of the names of all draws that belong to the part. An empty text stands for all draws of the
+            run.
+        loss: privacy loss that the ledger charges for the part; 0 if nothing is charged.
     """
 
     part: str
@@ -94,7 +96,7 @@ def charges(it: Mechanism) -> list[Charge]:
     """The charges for each part of the noise that a run draws, and for the whole run.
 
     Args:
-        it: a mechanism of the family, sound or broken.
+        it: a mechanism of query release, sound or a mutant.
 
     Example:
         >>> from confide.release import Workload
@@ -149,22 +151,22 @@ def whole_charge(it: Mechanism) -> Loss:
 
 
 _ROOM = Fraction(1, 2**37)
-"""Additional privacy loss of each draw of DualQuery, in nats, as the specification says. Summed over many draws, the
-additional loss is more than a rounding error.
+"""Additional privacy loss of each draw of DualQuery, in nats, according to the specification. Over many draws the sum
+of the additional losses is larger than a rounding error.
 """
 
 
 def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
-    """The row that compares the ledger's charge for a whole run with the loss that the parameters name. The ledger's
-    charge must equal the loss that the parameters name. The function also returns the controls: runs with twice the
-    charge and with half of it.
+    """Audit row that compares the ledger's charge for a whole run with the privacy loss according to the parameters.
+    Both must be equal. The function also returns control runs with twice the charge and with half of it, which the
+    audit must flag.
     """
     return charge_rows(_events(it), named_charge(it))
 
 
 def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
-    """The privacy loss of a run according to its parameters: the budget, if the parameters name one, and otherwise an
-    independent sum of the charges.
+    """The privacy loss of a run according to its parameters: the budget, if the parameters hold a budget, and otherwise
+    an independent sum of the charges.
     """
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
@@ -198,8 +200,8 @@ def own_rho(it: Mechanism) -> float:
 
 
 def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
-    """The epsilon from the bound of concentrated privacy, minimised over the order. For Gaussian noise alone, epsilon
-    follows from the exact privacy curve.
+    """The epsilon, in nats, that zCDP implies at a delta, minimised over the order of the Renyi divergence. For a
+    mechanism with Gaussian noise alone, epsilon follows from the exact privacy curve.
 
     Args:
         it: the mechanism, which determines the kind of noise.
@@ -220,8 +222,8 @@ def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The epsilon at which the exact privacy curve of Gaussian noise reaches delta. The noise is given by mu, the
-    sensitivity divided by the standard deviation.
+    """The epsilon, in nats, at which the exact privacy curve of Gaussian noise reaches delta. The argument mu is the L2
+    sensitivity divided by the standard deviation of the noise.
     """
 
     def excess(epsilon: float) -> float:
@@ -243,8 +245,9 @@ class Fault(NamedTuple):
 
     Args:
         says: description of the fault.
-        kind: class that runs with the same parameters; None for the mechanism's own class.
-        noise: function that replaces the source of noise; None if the noise is unchanged.
+        kind: class of the mutant, which runs with the parameters of the mechanism; None for the class of the mechanism
+            itself.
+        noise: function from the source of noise to a faulty source; None if the noise is unchanged.
     """
 
     says: str
@@ -256,7 +259,7 @@ def faults(it: Mechanism) -> list[Fault]:
     """The faults that can be injected into a mechanism: faults in its code, and one fault for each part of its noise.
 
     Args:
-        it: a mechanism of the family.
+        it: a mechanism of query release.
     """
     found = [Fault(says, kind) for base, says, kind in _IN_THE_CODE if isinstance(it, base) and _has(it, kind)]
     # Half of one part is harder to see than a quarter of it: only of everything both are tried.
@@ -322,7 +325,7 @@ def _without(events: tuple[Event, ...], label: str) -> tuple[Event, ...]:
 
 
 class SteepScores(MWEM):
-    """A mutant with scores four times as large as their sensitivity allows."""
+    """A mutant with scores that are four times as large as the charged sensitivity allows."""
 
     def scores(self, counts: NDArray[np.int64], answers: NDArray[np.float64]) -> NDArray[np.int64]:
         return 4 * super().scores(counts, answers)
@@ -389,7 +392,7 @@ class SelectsUncharged(Reweighted):
 
 
 class MeasuresAsOne(Reweighted):
-    """A mutant that measures each of its m counts with the noise for a single count."""
+    """A mutant that measures each of m counts with noise that suffices only for a single count."""
 
     @property
     def noise_std(self) -> float:
@@ -407,7 +410,7 @@ class MeasuresUncharged(Reweighted):
 
 
 class HalfTheColumns(IndependentMarginals):
-    """A mutant that assumes half of the true squared L2 sensitivity to the replacement of a record."""
+    """A mutant that computes its noise from half of the true squared L2 sensitivity to the replacement of a record."""
 
     @property
     def squared_l2_sensitivity(self) -> int:
@@ -423,8 +426,8 @@ class QuarterNoise(NoisyAnswers):
 
 
 class AddedRecord(NoisyAnswers):
-    """A mutant that uses the sensitivity to an added record. The squared sensitivity to an added record is half of the
-    squared sensitivity to a replaced record.
+    """A mutant that computes its noise from the sensitivity to an added record. The squared sensitivity to an added
+    record is half of that to a replaced record.
     """
 
     @property
@@ -471,7 +474,7 @@ class QuietTables(MarginalFit):
 
 
 class SteepChoices(MarginalFit):
-    """A mutant that chooses tables with twice the exponent that it charges."""
+    """A mutant that chooses tables with twice the epsilon for which it is charged."""
 
     def follow(self, one_way: list[RawTable]) -> Split:
         after = super().follow(one_way)

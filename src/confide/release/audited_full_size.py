@@ -5,9 +5,9 @@ Audits of tiny mechanisms check the charge of a rule, but cannot show faults tha
 audit at full size, the number of records, the schema, the noise and the rounds are the campaign's own. The workload is
 shortened if the comparison of a transcript would take minutes.
 
-Both runs use equal noise, so the published data may not differ. The privacy loss along the transcript is computed
-exactly for the pair of neighbouring tables. The ratio of the pair's privacy loss to the charge shows how large a lack
-of noise the audit would detect.
+Both runs receive the same noisy values (a fixed transcript), so the published data must not differ. The privacy loss
+along the transcript is computed exactly for the pair of neighbouring tables. The ratio of this privacy loss to the
+charge shows how large a lack of noise the audit would detect.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ from confide.release.workload import Workload
 __all__ = ["full_size", "full_size_row"]
 
 _NUMBERS = 40_000
-"""Largest number of scores and counts in one transcript. The audit leaves out queries to keep the transcript below the
-limit.
-"""
+"""Largest number of scores and counts in one transcript. For longer transcripts the audit leaves out queries."""
 
 _HELD = "privacy: at the campaign's own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
@@ -82,7 +80,7 @@ class _Pair(NamedTuple):
 
 
 def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
-    """The audit at full size, with controls whose noise is too small at full size only.
+    """The audit at full size, with control runs in which the noise is reduced. The audit must flag a control run.
 
     Args:
         it: the campaign's mechanism.
@@ -106,10 +104,10 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
 
 
 def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
-    """The row of the audit at full size, without controls.
+    """The audit row of the audit at full size, without control runs.
 
     Args:
-        it: the campaign's mechanism, sound or broken.
+        it: the campaign's mechanism, or a mutant of it.
         schema: public columns of the campaign.
         seed: seed of the table and of the transcript.
 

@@ -1,5 +1,5 @@
-"""Audits of DualQuery: its enumerated output distribution, its runs on neighbouring tables, its random draws, and its
-error.
+"""Audits of DualQuery: the enumerated distribution of its output, runs on neighbouring tables, its random draws, and
+its error.
 
 The module also has mutants of DualQuery with common faults, each of which the audits must flag.
 
@@ -76,21 +76,23 @@ __all__ = [
 
 
 class TwiceTheStep(DualQuery):
-    """A mutant with a step size twice as large as the charged step size, and so logits twice as steep."""
+    """A mutant that uses twice the step size for which it is charged, so its logits are twice as large."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(eta=2.0 * self.eta)
 
 
 class OneRoundLater(DualQuery):
-    """A mutant that counts its rounds from 2, so that each round is charged as the round before it."""
+    """A mutant that counts its rounds from 2, so that each round is charged like the round before."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(t=t + 1)
 
 
 class HalfThePeople(DualQuery):
-    """A mutant whose weights assume half the number of records, although the charge assumes the full number."""
+    """A mutant that computes its weights with half of the number of records, although its privacy charge assumes the
+    full number.
+    """
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(n=self.records // 2)
@@ -105,8 +107,8 @@ class CountsOneLevel(DualQuery):
 
 
 class SeesTheData(DualQuery):
-    """A mutant with a best response to the exact distribution of the queries instead of the samples. The response is
-    therefore a function of the private data.
+    """A mutant with a best response to the exact query distribution instead of the samples. Its response therefore
+    depends on the private data without noise.
     """
 
     def _draw(
@@ -159,9 +161,7 @@ class OneSample(DualQuery):
 
 
 class WithoutReplacement(DualQuery):
-    """A mutant that draws no query twice in a round. The distribution of the mutant's draws differs from the
-    distribution in the proof of accuracy.
-    """
+    """A mutant that draws no query twice in a round. The proof of accuracy assumes draws with replacement."""
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -189,7 +189,8 @@ def tiny_game(
     eta: float = 0.25, rounds: int = 3, samples: int = 1, records: int = 4, kind: Callable[..., DualQuery] = DualQuery,
     **others: Any,
 ) -> DualQuery:
-    """A DualQuery mechanism over eight elements and three predicates.
+    """A DualQuery mechanism, or a mutant of the class `kind`, over a universe of eight elements and with three
+    predicates as queries.
 
     Example:
         >>> tiny_game().epsilon(calculator="pure") > 0.375 > 0.374
@@ -201,15 +202,16 @@ def tiny_game(
 def replacements(
     mechanism: DualQuery, data: Iterable[Sequence[int]]
 ) -> tuple[dict[Hashable, TrueAnswers], list[tuple[Hashable, Hashable]]]:
-    """The given data sets with all neighbours by replacement of one record, and the pairs of neighbours.
+    """The given data sets with all of their neighbours, and the pairs of neighbours. The replacement of one record
+    makes a neighbour.
 
     Args:
         mechanism: a mechanism with predicates as queries.
-        data: data sets, each given as n elements of the universe.
+        data: data sets, each a sequence of n elements of the universe.
 
     Returns:
-        A mapping from the counts of the queries to the true answers, and pairs of its keys. Data sets with equal counts
-        have equal output distributions and are therefore merged.
+        A mapping from the counts of the queries to the true answers, and pairs of keys of this mapping. Data sets with
+        equal counts have equal output distributions and are therefore merged.
     """
     truth = mechanism.queries.truth
     found: dict[Hashable, TrueAnswers] = {}
@@ -241,7 +243,7 @@ def transcript_laws(
         answers: mapping from the name of a data set to its true answers.
 
     Raises:
-        InvalidInput: there are more than 2^21 transcripts, or a measurement besides the samples.
+        InvalidInput: there are more than 2^21 transcripts, or the mechanism also measures marginals.
 
     Source: spec query_release D2, acceptance checks 6 and 12.
 
@@ -286,7 +288,9 @@ def transcript_laws(
 
 
 def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The probability under each distribution that independent draws from it give the multiset, (data sets,)."""
+    """The probability that independent draws give a multiset of queries, (data sets,), one entry for the query
+    distribution of each data set.
+    """
     orders = math.factorial(len(multiset))
     for repeated in Counter(multiset.tolist()).values():
         orders //= math.factorial(repeated)
@@ -296,12 +300,12 @@ def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float
 # ---- audited games
 
 FALSE_ALARM = 1e-9
-"""Probability with which a row based on random draws reports a kept promise as broken. Two rows of the audit are based
-on random draws.
+"""Probability with which an audit row that is based on random draws reports a kept promise as broken. Two rows of the
+audit are based on random draws.
 """
 
 Kind = Callable[..., DualQuery]
-"""A class of the family, or any function that makes its mechanisms from keyword parameters."""
+"""`DualQuery`, a mutant of it, or any function that makes such a mechanism from keyword parameters."""
 
 _DATA = ((4, 4, 4, 6),)
 """Data sets of four elements. The replacement of one element makes a neighbouring data set."""
@@ -311,11 +315,12 @@ _DELTAS = (0.25, 0.5)  # of the pure bound: at which epsilon the hockey stick is
 
 
 def like(it: DualQuery) -> Kind:
-    """A function that makes games of the class of a given mechanism. Named parameters are set to the given values, and
-    the other parameters of DualQuery to their defaults. Parameters that only the given class has are unchanged.
+    """A function that makes mechanisms of the same class as a given mechanism. The function sets named parameters to
+    given values, and other parameters of DualQuery to their defaults. Parameters that only the given class has are
+    unchanged.
 
     Args:
-        it: the campaign's mechanism, sound or broken.
+        it: the campaign's mechanism, or a mutant of it.
     """
     usual = {each.name: each.default for each in fields(DualQuery) if each.default is not MISSING}
     return lambda **given: replace(it, **{**usual, **given})
@@ -325,15 +330,15 @@ def law_rows(
     kind: Kind = DualQuery, *, eta: float = 1.0, rounds: int = 3, samples: int = 1,
     claims: Sequence[str] = ("pure", "zcdp", "delta"), data: Sequence[Sequence[int]] = _DATA,
 ) -> list[AuditRow]:
-    """Rows that compare the enumerated distribution of a tiny game's transcripts with its claims: the pure loss, the
-    Renyi divergences, and delta at two values of epsilon.
+    """Audit rows that compare the enumerated distribution of a tiny game's transcripts with the promises: the pure
+    privacy loss, the Renyi divergences, and delta at two values of epsilon.
 
     Args:
         kind: class of the mechanism, or of a mutant.
         eta: step size.
         rounds: number of rounds, T.
         samples: number of samples a round, s.
-        claims: the claims to compare, among "pure", "zcdp" and "delta".
+        claims: promises to compare, among "pure", "zcdp" and "delta".
         data: data sets of four elements each. The audit compares every replacement of one record of these data sets.
 
     Source: spec query_release, acceptance checks 6 and 12.
@@ -353,8 +358,8 @@ def law_rows(
 
 
 def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
-    """The row of a whole run on neighbouring tables with fixed transcripts and with measured marginals. Private data
-    may influence the published data only through the random draws.
+    """Audit row of a whole run on neighbouring tables, with fixed transcripts and with measured marginals. The row
+    checks that private data influence the published data only through the random draws.
 
     Args:
         kind: class of the mechanism, or of a mutant.
@@ -375,11 +380,12 @@ def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
 
 def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
-    """The row that checks the independence of the draws of a round. Two draws must ask about different queries as often
-    as independent draws would.
+    """Audit row that checks the independence of the draws of a round. Two draws must differ as often as two independent
+    draws.
 
-    With two independent samples a round, the probability that their net result holds two different queries follows from
-    the distribution of one draw. Two draws of the same query net to one query, and a query and its negation cancel.
+    With two independent samples a round, the distribution of one draw determines the probability that the netted
+    samples hold two different queries. Two draws of the same query give one netted query, and a query and its negation
+    cancel.
 
     Args:
         kind: class of the mechanism, or of a mutant.
@@ -400,7 +406,7 @@ def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
 
 def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
-    """The row that compares the error of a long run with its certificate, provided that the certificate is not vacuous.
+    """Audit row that compares the error of a long run with its certificate, if the certificate is not vacuous.
 
     Args:
         kind: class of the mechanism, or of a mutant.
@@ -418,7 +424,7 @@ def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
 
 def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
-    """The rows of all audits for all promises of DualQuery.
+    """The audit rows for all promises of DualQuery.
 
     Args:
         seed: seed of transcripts and draws.
@@ -433,8 +439,8 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
 
 
 def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
-    """The audits of DualQuery in the form of the audit harness. Each part of the audit comes with the faults that the
-    part must flag.
+    """The audits of DualQuery in the form of the audit harness. Each part of the audit comes with the mutants that it
+    must flag.
 
     Args:
         seed: seed of transcripts and draws.

@@ -1,5 +1,5 @@
-"""Tiny mechanisms with the rules of large ones, and worst-case neighbours for them: data sets in which the replacement
-of one record changes as much as possible.
+"""Tiny mechanisms with the same rules as the mechanisms of campaigns, and worst-case neighbours for the tiny
+mechanisms. In a worst-case pair of data sets, the replacement of one record changes as much as possible.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _Kind = TypeVar("_Kind", bound=Mechanism)
 
 
 def recast(it: Mechanism, kind: type[_Kind]) -> _Kind:
-    """A mechanism of another class, such as a mutant, with the parameters of a given mechanism."""
+    """A mechanism of the class `kind`, such as a mutant, with the parameters of a given mechanism."""
     return kind(**{field.name: getattr(it, field.name) for field in fields(it) if field.init})  # type: ignore[arg-type]
 
 
 def tiny(it: Mechanism) -> Mechanism:
-    """A mechanism of the same class and with the same rules, for 40 records of four columns."""
+    """A mechanism of the same class as the given mechanism and with the same rules, for 40 records of four columns."""
     both: dict[str, Any] = {"records": RECORDS, "workload": Workload.complete(TINY, width=2), "schema": TINY}
     match it:
         case DualQuery():
@@ -79,13 +79,13 @@ def _tiny_game(it: DualQuery, both: dict[str, Any]) -> DualQuery:
 
 
 def twins() -> dict[str, Mechanism]:
-    """Mapping from a name to a tiny mechanism of the family. The data of the tiny mechanisms are such that one record
-    can change everything that the noise must hide.
+    """Mapping from a name to a tiny mechanism of query release. In the data of these mechanisms, one record can cause
+    the largest changes for which the noise is chosen.
 
     The mechanisms on four bits answer each bit and each pair of bits. The all-zero record satisfies none of the queries
     on bits, and the all-one record satisfies all of them. The mechanisms on columns have three columns with equal bins.
-    On columns, MWEM answers queries on the first and last values of two columns: a record that moves from the first
-    values to the last values changes every count.
+    On columns, MWEM answers queries on the first and last values of two columns. If a record with the first values is
+    replaced by a record with the last values, every count changes.
 
     Example:
         >>> [name for name in twins() if name.startswith("Reweighted")]
@@ -126,7 +126,7 @@ def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
 
     Args:
         it: a tiny mechanism, from `tiny` or `twins`.
-        seed: seed of the other records.
+        seed: seed of the records that are equal in both data sets.
     """
     schema = it.dual_query.schema if isinstance(it, Reweighted) else it.schema  # type: ignore[attr-defined]
     for first, second in (_bit_pairs(seed) if schema is None else _table_pairs(schema, seed)):
@@ -174,7 +174,9 @@ Run = Callable[[Any, Noise], Any]
 
 
 def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
-    """A run without warnings. With only 40 records every fit is poor, so warnings of poor fits are expected."""
+    """The outcome of a run, with warnings suppressed. With only 40 records every fit is poor, so warnings about poor
+    fits are expected.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PublicWarning)
         return run_with_steps(it, data, noise)

@@ -1,4 +1,5 @@
-"""Baselines with which every release of query answers must be compared: they need no game, no solver and little budget.
+"""Baselines with which every release of query answers must be compared. Baselines are simple: they need no game and no
+solver.
 
 `AllZeros` and `Uniform` read no data. `IndependentMarginals` measures every attribute once and multiplies the measured
 fractions. `NoisyAnswers` measures every query. `NoisyAnswers` has three forms: Gaussian noise for any queries, smaller
@@ -107,14 +108,14 @@ class _Baseline(Mechanism[B_co, None]):
     def events(self) -> tuple[Event, ...]: ...
 
     def run(self, data: Any, noise: NoiseSource, *, progress: Progress | None = None) -> RunOutcome[B_co, None]:
-        """The released answers and, under simulated noise, their true errors.
+        """Run the release. The outcome holds the released answers and, under simulated noise, their true errors.
 
         Args:
             data: any data that `true_answers` accepts, or `TrueAnswers` of the measured queries. Without a schema the
-                data may also be a table of any kind, with each column as a bit. If a schema reduces the noise, records
-                given as bits must be one-hot by the schema, and true answers must hold the schema.
+                data may also be a table of any kind, with each column as a bit. If the noise is smaller with a schema,
+                records given as bits must be one-hot by the schema, and true answers must hold the schema.
             noise: source of noise, `Noise.secure()` for a release.
-            progress: callback that is called when the only step is done.
+            progress: callback that is called once, when the release is done.
 
         Raises:
             InvalidInput: there are not n records, the true answers are to other queries, the records have another
@@ -133,7 +134,7 @@ class _Baseline(Mechanism[B_co, None]):
         """Check that a billboard can come from a run of this mechanism.
 
         Raises:
-            InvalidInput: the billboard is of another mechanism or plan, or has arrays that no run makes.
+            InvalidInput: the billboard belongs to another mechanism or plan, or has arrays that no run produces.
         """
         expected = self._board_type
         if type(billboard) is not expected:
@@ -192,8 +193,8 @@ class _Fixed(_Baseline[FixedBillboard]):
 @wire("AllZeros", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
-    """A baseline that treats every record as the all-zero record. The average error of this baseline is hard to beat on
-    sparse positive queries.
+    """A baseline that treats every record as the all-zero record. On sparse data with positive queries, few mechanisms
+    have a smaller average error than this baseline.
 
     Epsilon is no input: the answers read no data, so there is no privacy loss.
     """
@@ -208,8 +209,8 @@ class Uniform(_Fixed):
     """A baseline that treats the records as uniformly distributed. With a schema all values of a column are equally
     likely: a value of a column with 20 values has probability 1/20.
 
-    Without a schema every attribute is a fair coin flip: the answer is 2^-r for a conjunction of r literals, and 1/2
-    for a parity. Epsilon is no input: the answers read no data, so there is no privacy loss.
+    Without a schema every attribute is on with probability 1/2: the answer is 2^-r for a conjunction of r literals, and
+    1/2 for a parity. Epsilon is no input: the answers read no data, so there is no privacy loss.
 
     Example:
         >>> from confide.release.columns import Binned
@@ -245,8 +246,8 @@ class _Budgeted(_Baseline[B_co]):
 
     @cached_property
     def mu(self) -> float:
-        """Largest mu for which Gaussian noise keeps (epsilon, delta)-DP. The number mu is the L2 sensitivity divided by
-        the standard deviation of the noise.
+        """Largest ratio mu at which Gaussian noise satisfies (epsilon, delta)-DP. The ratio mu is the L2 sensitivity
+        divided by the standard deviation of the noise.
         """
         return gdp_mu(self.epsilon, self.delta)
 
@@ -286,8 +287,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
     With a schema the replacement of a record changes two counts of a column and one count of a bit, so less noise
     suffices. With a schema the answers are products over columns, because a record has one value of each column.
 
-    Only the number of attributes of the workload matters for the noise. With a schema, the records must be one-hot by
-    the schema.
+    Without a schema the noise depends only on the number of attributes, with a schema only on the columns, and never on
+    the queries. With a schema, the records must be one-hot by the schema.
 
     Example:
         >>> workload = Workload.conjunctions([[0, 1]], attributes=3)
@@ -299,7 +300,7 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
     def for_budget(
         cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
     ) -> Self:
-        """The mechanism that spends (epsilon, delta).
+        """The mechanism that spends the whole budget (epsilon, delta).
 
         Args:
             records: number of records of the data, public.
@@ -340,9 +341,9 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 @wire("NoisyAnswers", "n workload schema epsilon delta law", records="n")
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted[NoisyBillboard]):
-    """A baseline that adds independent noise to the count of every query. Queries that determine each other are
-    measured once: one query under two names, or a query and its negation. For example, "sex = male" and "sex = female"
-    are negations if the column has only the values male and female.
+    """A baseline that adds independent noise to the count of every query. Of queries that determine each other, such as
+    one query under two names, or a query and its negation, only one is measured. For example, "sex = male" and "sex =
+    female" are negations if the column has only the values male and female.
 
     Let j be the number of measured queries. The noise distribution `law` has three values:
 

@@ -1,9 +1,10 @@
-"""The privacy loss of DualQuery by four calculators, and the step size, rounds or samples that a budget pays for.
+"""The privacy loss of DualQuery by four calculators, and the largest step size, number of rounds or number of samples
+within a budget.
 
 Round t draws s queries. Each draw is an exponential mechanism of range eps_t = 2 eta (t - 1)/n, where eta is the step
-size and n the number of records. The range bounds the change of the difference between the logits of q and of its
-negation 1 - q when one record is replaced. Round 1 is uniform for all data, and costs nothing. Each draw is charged
-another 2^-37 nats for the rounding of its logits and of the exponential function.
+size and n the number of records. When one record is replaced, the difference between the logits of a query q and of its
+negation 1 - q changes by at most this range. The draws of round 1 are uniform for all data, and cost nothing. Each draw
+is charged another 2^-37 nats for the rounding of the logits and of the exponential function.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ MOST_ROUNDS = 10**5
 """Largest number of rounds."""
 
 MOST_SAMPLES = 2**39
-"""Largest number of draws a round. Under the limit on draws, a round has at most 2^40 clauses and negated clauses."""
+"""Largest number of draws a round. With this limit, a round has at most 2^40 clauses and negated clauses together."""
 
 _NEIGHBOURS = Relation.REPLACE
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
@@ -73,7 +74,8 @@ _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, rela
 
 @renamed(n="records")
 def draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
-    """The events of a run: for each round from the second on, `samples` draws at the round's own privacy level.
+    """The privacy events of a run: for each round from the second on, `samples` draws at the privacy level of this
+    round.
 
     Args:
         records: number of records of the data, public. Neighbouring data sets differ by the replacement of one record.
@@ -102,8 +104,8 @@ def _draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, 
 
 @renamed(n="records")
 def rho(records: int, eta: float, rounds: int, samples: int) -> float:
-    """The zCDP cost of a run, rounded up: s eta^2 (T-1) T (2T-1) / (12 n^2), and a small addition for the rounding of
-    each draw.
+    """The zCDP cost rho of a run, rounded up: s eta^2 (T-1) T (2T-1) / (12 n^2), plus a small amount for the rounding
+    of each draw.
 
     Example:
         >>> round(rho(494_021, 1.2, 170, 1750), 9)
@@ -195,8 +197,8 @@ def _pure(events: tuple[Event, ...]) -> Accountant:
 
 @renamed(n="records")
 def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
-    """The epsilon that each calculator proves, and the epsilon of the published program, which adds up round by round
-    with the drift eps (e^eps - 1).
+    """Mapping from calculator to the epsilon that it proves, in nats. A further entry has the epsilon of the published
+    program, which composes round by round with the expected loss (drift) eps (e^eps - 1) for each draw.
 
     Example:
         >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
@@ -219,17 +221,17 @@ def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: flo
 @renamed(n="records")
 @dataclass(frozen=True, kw_only=True)
 class RoundsAndCost:
-    """A step size, numbers of rounds and samples, and their privacy loss.
+    """A step size, a number of rounds, a number of draws a round, and the privacy loss of a run with these numbers.
 
     Args:
         records: number of records of the data.
         eta: step size.
         rounds: number of rounds, T.
         samples: number of draws a round, s.
-        epsilon: loss in nats that the calculator proves at `delta`; at most the budget.
+        epsilon: privacy loss that the calculator proves at `delta`, in nats; at most the budget.
         delta: delta of the loss, in [0, 1).
         calculator: name of the calculator.
-        rho: the zCDP cost.
+        rho: zCDP cost of the run.
     """
 
     records: int
@@ -273,11 +275,12 @@ def solve(
         rounds: number of rounds T, or None to solve for it.
         samples: number of draws a round s, or None to solve for it.
         calculator: method that adds up the losses of the draws.
-        besides: other events that the same budget pays for, such as a Gaussian measurement; with "zcdp" only.
+        besides: other privacy events that the same budget must cover, such as a Gaussian measurement; allowed with
+            "zcdp" only.
 
     Returns:
-        The setting: step size, rounds, samples, and their privacy loss. The epsilon of the setting includes `besides`
-            and is at most the budget. The number of rounds is at most 100,000.
+        The step size, number of rounds, number of samples, and their privacy loss. The epsilon includes the events in
+        `besides` and is at most the budget. The number of rounds is at most 100,000.
 
     Raises:
         InvalidInput: not exactly one of eta, rounds and samples is left out, or a parameter is out of range.
@@ -434,26 +437,26 @@ def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> 
 
 
 def rho_within(epsilon: float, delta: float) -> float:
-    """The zCDP budget of an (epsilon, delta) budget, rounded down (`ZCDP.within`)."""
+    """The largest zCDP cost rho that fits into an (epsilon, delta) budget, rounded down (`ZCDP.within`)."""
     return ZCDP.within(epsilon, delta).rho
 
 
 @renamed(n="records", beta="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class SourceSetting:
-    """The setting of Theorem 3.4.5 for a promised error, and its privacy loss.
+    """The rounds, step size and samples of Theorem 3.4.5 in Wu 2017 for a promised error, and their privacy loss.
 
     Args:
-        alpha: promised bound on the error of every answer, as a fraction.
+        alpha: promised bound on the error of every answer, as a fraction of the records.
         failure_probability: probability that the bound fails, if every best response of the oracle is within alpha/4 of
             the optimum.
         rounds: number of rounds T = 16 ln(2k)/alpha^2 for k queries, rounded up.
         eta: step size alpha/4.
         samples: number of draws a round s = 48 ln(2 |X| T/beta)/alpha^2, rounded up, where |X| is the size of the
             universe and beta the failure probability.
-        epsilon: loss by Theorem 3.4.2 at `delta`, for n records.
-        zcdp_epsilon: loss by zCDP at `delta`, for n records.
-        delta: delta of both losses, in (0, 1).
+        epsilon: privacy loss by Theorem 3.4.2 at `delta`, in nats, for n records.
+        zcdp_epsilon: privacy loss by zCDP at `delta`, in nats, for n records.
+        delta: delta of both privacy losses, in (0, 1).
         records: number of records of the data, n.
         records_needed: approximate number of records for which Theorem 3.4.2 gives epsilon = 1.
     """
@@ -475,7 +478,7 @@ class SourceSetting:
         return ApproxDP(self.epsilon, self.delta)
 
     def sentence(self) -> str:
-        """One sentence that compares the cost of the setting with a practical cost."""
+        """One sentence that compares the privacy loss of this setting with a practical privacy loss."""
         return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} "
                 f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.records:,} "
                 f"records; epsilon = 1 takes about {self.records_needed:.2g} records")
@@ -485,16 +488,16 @@ class SourceSetting:
 def source_setting(
     records: int, alpha: float, failure_probability: float, delta: float, *, queries: int, log_universe: float
 ) -> SourceSetting:
-    """The rounds, step size and samples with which the source proves an error, and their privacy loss.
+    """The rounds, step size and samples with which Wu 2017 proves an error bound, and their privacy loss.
 
     Args:
         records: number of records of the data.
-        alpha: bound on the error, in (0, 1).
+        alpha: bound on the error of every answer, as a fraction of the records, in (0, 1).
         failure_probability: probability that the bound fails, in (0, 1).
         delta: delta of the privacy loss, in (0, 1).
         queries: number of queries and their negations, |Q| = 2 k for k queries, at least 2.
-        log_universe: ln |X|: d ln 2 for d binary attributes, less if not all combinations of attributes are valid
-            records.
+        log_universe: logarithm ln |X| of the number of possible records: d ln 2 for d binary attributes, and less if
+            some combinations of attributes are not valid records.
 
     Source: Wu 2017, Lemma 3.4.4, Theorem 3.4.5, Remark 3.4.6; spec query_release D3.
 

@@ -1,8 +1,8 @@
-"""Public roles of columns that turn values into bits: the bins of a number, the levels of a list, or a single bit.
+"""Public roles of columns. A role turns values into bits: the bins of a number, the levels of a list, or a single bit.
 
-Everything about the bits is public: bounds, numbers of bins, levels and their order stand in the plan, and nothing is
-ever taken from the data. A value outside the bounds or the list of levels of its column is clipped or makes its record
-unusable.
+Everything about the bits is public: bounds, numbers of bins, levels and their order are in the plan and never depend on
+the data. A number outside the bounds of its column is clipped or makes the record unusable. A text outside the list of
+levels makes the record unusable.
 """
 
 from __future__ import annotations
@@ -71,22 +71,23 @@ def _text(edge: float) -> str:
 class Binned:
     """The role of a number that is stored as its bin. Each bin is an attribute.
 
-    The bins are defined by their names. The names spell given `edges` exactly. A value of 32 or 64 bits counts as the
-    decimal that it prints as. With ten bins of [0, 1], the value 0.3 lies in [0.3, 0.4). The names spell edges of equal
-    widths to 12 digits: the first of three bins of [0, 1] ends at 0.333333333333.
+    The names of the bins define the bins. Given `edges` are spelled exactly in the names. Edges of bins of equal width
+    are spelled with 12 digits: the first of three bins of [0, 1] ends at 0.333333333333. A floating-point value of 32
+    or 64 bits counts as the decimal number that it prints as, so with ten bins of [0, 1] the value 0.3 lies in [0.3,
+    0.4).
 
     Args:
         column: the column's name.
         lower: smallest accepted value, in units of the column.
         upper: largest accepted value, in units of the column.
-        bins: number of bins of equal width, in [1, 65,536]. If `edges` were given, the field `bins` holds the edges, as
+        bins: number of bins of equal width, in [1, 65,536]. If `edges` is given, the field `bins` holds the edges, as
             in manifests.
-        whole: whether the values are whole numbers, of at most 2^53. A bin without a whole number is never reached, and
-            the name of the bin shows this publicly.
+        whole: whether the values are whole numbers, of at most 2^53 in size. No value reaches a bin without a whole
+            number, and the name of the bin states this.
         out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the bound.
             NaN, infinite and missing values are unusable under both settings of `out_of_bounds`, and so are fractions
             if values must be whole.
-        unit: name of the column's unit, shown to people.
+        unit: unit of the column, for display only.
         edges: 2 to 65,537 ascending numbers, in place of `lower`, `upper` and `bins`; None for equal widths. The edges
             are public: edges must come from the question or from general knowledge of the field, never from the data.
 
@@ -164,12 +165,12 @@ class Binned:
 
     @property
     def step(self) -> float:
-        """Width of each bin; NaN for bins with given `edges`."""
+        """Width of each bin, in units of the column; NaN for bins with given `edges`."""
         return math.nan if isinstance(self.bins, tuple) else (self.upper - self.lower) / self.bins
 
     @cached_property
     def cuts(self) -> tuple[str, ...]:
-        """The edges as spelled in the names: to 12 digits for equal widths, exactly for given edges."""
+        """The edges as texts, as spelled in the names: with 12 digits for equal widths, exactly for given edges."""
         if isinstance(self.bins, tuple):
             return tuple(map(_text, self.bins))
         return tuple(f"{self.lower + bin_ * (self.upper - self.lower) / self.bins:.12g}"
@@ -229,7 +230,7 @@ class Binned:
         """The bin of each of m cells.
 
         Args:
-            cells: Arrow or numpy array or sequence of numbers, or of texts that spell them.
+            cells: Arrow array, numpy array or sequence of m numbers, or of texts that spell numbers.
 
         Returns:
             The bins, int64 (0 for a cell with a problem), and the problem code of each cell.
@@ -265,12 +266,12 @@ class Binned:
 @wire("Levels", "column levels bins")
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """The role of a level from a public list. Each level is an attribute; alternatively the ranks of the levels are
-    spread over a given number of bins.
+    """The role of a column with values (levels) from a public list. Each level is an attribute; alternatively the
+    levels are spread over a given number of bins, by their positions in the list.
 
     Args:
         column: the column's name.
-        levels: at least two different texts. Whole numbers and booleans count by their text. If the levels are the
+        levels: at least two different texts. Whole numbers and booleans are converted to texts. If the levels are the
             words true and false, letter case is ignored.
         bins: number of bins. The default None gives each level its own attribute. If a number of bins is given, level
             number i of L levels, counted from 0, lies in bin floor(i bins / (L - 1)), and the last level in the last
@@ -352,8 +353,8 @@ class Bit:
 
     Args:
         column: the column's name, which is also the attribute's name unless texts are named.
-        true: the text for which the attribute is 1; whole numbers count by their text. The default None stands for true
-            and 1.
+        true: the text for which the attribute is 1; whole numbers are converted to texts. The default None stands for
+            true and 1.
         false: the text for which the attribute is 0; the default None stands for false and 0. Either both texts are
             named or neither.
 
@@ -385,7 +386,9 @@ class Bit:
 
     @cached_property
     def category(self) -> Category | None:
-        """The role that reads the two named texts, with the false one first; None if no texts are named."""
+        """The role that reads the two named texts, first the text for 0 and then the text for 1; None if no texts are
+        named.
+        """
         if self.true is None or self.false is None:
             return None
         return Category(column=self.column, levels=(self.false, self.true))
@@ -434,8 +437,8 @@ class Bit:
 
     @property
     def unlisted(self) -> tuple[str, str] | None:
-        """Wording of the problem of one cell that is no bit, and of several cells that are no bits. The result is None
-        if texts are named, since a bad cell is called no level in this case.
+        """Text of the error message for one cell that is no bit, and for several such cells. The result is None if
+        texts are named, since the general message about levels is used in this case.
         """
         return None if self.category is not None else (
             f"is not a bit (name its text: {_NAMED})", f"are not bits (name their texts: {_NAMED})")
@@ -452,8 +455,8 @@ def cells_of(column: Column, bins: np.ndarray) -> np.ndarray:
 
     Args:
         column: the public role.
-        bins: bins of accepted values. For bins that no value reaches the result is still a cell of the column, because
-            no content of a record may stop a run.
+        bins: bins of accepted values. For a bin that no value reaches, the result is still some cell of the column,
+            because no content of a record may stop a run.
 
     Example:
         >>> cells_of(Binned(column="a", lower=0, upper=1, bins=4, whole=True), np.array([0, 3])).tolist()

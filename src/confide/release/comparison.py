@@ -1,5 +1,5 @@
-"""Comparison of releases with all baselines on the same queries. The numbers are true errors, which are private and
-must not be released.
+"""Comparison of releases with all baselines on the same queries. The compared numbers are true errors, which are
+private and must not be released.
 
 Source: spec query_release F.
 """
@@ -36,7 +36,7 @@ class ComparisonRow:
         method: name of the method.
         average_error: average error over the queries.
         maximum_error: largest error over the queries.
-        privacy: cost in privacy, in words.
+        privacy: privacy loss of the method, in words.
     """
 
     method: str
@@ -51,8 +51,8 @@ class Comparison:
     errors must never be published with a release or shown to an analyst who asks queries.
 
     Args:
-        rows: one row for each method.
-        left_out: mapping from a missing method to the reason.
+        rows: errors of each method.
+        left_out: mapping from the name of a method that could not be compared to the reason.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -61,7 +61,7 @@ class Comparison:
     label: ClassVar[str] = "non-private diagnostics: true errors under simulated noise"
 
     def __getitem__(self, method: str) -> ComparisonRow:
-        """The row of a method."""
+        """The errors of a method, by the name of the method."""
         for row in self.rows:
             if row.method == method:
                 return row
@@ -84,7 +84,8 @@ def compare(
     releases: Mapping[str, RunOutcome] | None = None, mwem_rounds: int | None = None,
     mwem_cells: int = MOST_CELLS,
 ) -> Comparison:
-    """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
+    """True errors of all baselines, and of given releases, on the same queries. The function is for studies on data
+    that may be shown.
 
     Args:
         data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table. With a schema
@@ -93,8 +94,8 @@ def compare(
         epsilon: epsilon of each baseline, in nats.
         delta: delta of each baseline, in (0, 1).
         seed: seed of the simulated noise.
-        schema: public columns. With a schema, the structured noise for positive marginals is among the baselines, if it
-            applies.
+        schema: public columns. With a schema, `NoisyAnswers` with "structured" noise is among the baselines, if the
+            queries allow it.
         releases: mapping from a name to a simulated outcome whose billboard answers the workload.
         mwem_rounds: number of rounds T of `MWEM`; None for its default.
         mwem_cells: largest number of cells of MWEM's histogram; 0 leaves MWEM out.

@@ -1,13 +1,13 @@
 """Counts and weights of the records that satisfy each query, and the choice among several ways to compute them.
 
-Three ways of counting give the same whole numbers. One way counts word by word on packed bits. Another way counts word
-by word on the distinct records, grouped by the binary digits of their multiplicities. The last way reads the counts
-from one table for each combination of at most three columns. The way of counting with the lowest estimated cost is
-used. The choice of a way to count changes only the running time, and no running time is ever released.
+Three ways of counting give the same whole numbers. The first one counts word by word on packed bits. The second one
+counts word by word on the distinct records, grouped by the binary digits of their multiplicities. The third one reads
+the counts from one table for each combination of at most three columns. The way with the lowest estimated running time
+is used. The choice changes only the running time, and no running time is ever released.
 
 The compiled loops on packed bits combine whole words by AND (or XOR) and then count the bits that are set. Queries are
-sorted so that neighbours share all literals but the last; the words of the shared literals are combined once. Records
-are processed in blocks that stay in a core's cache. No result depends on the number of threads.
+sorted so that adjacent queries share all literals but the last. The words of the shared literals are combined once.
+Records are processed in blocks that stay in a core's cache. No result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def count_queries(
 
     Args:
         words: packed bits, uint64 (d, w).
-        starts: int64 (b + 1,): the words of block j are starts[j] to starts[j + 1].
-        weights: int64 (b,): weight of each record of a block.
+        starts: int64 (b + 1,): block j has the words from starts[j] to starts[j + 1] - 1.
+        weights: int64 (b,): weight of every record in each block.
         index: attributes of each query, int32 (k, r), padded with -1 at the end.
         bits: bits that the literals require, bool (k, r).
         parity: whether the queries are parities.
@@ -148,7 +148,7 @@ def weigh_queries(
         bits: bits that the literals require, bool (k, r).
         parity: whether the queries are parities.
         first: position of the first query.
-        last: position behind the last query.
+        last: position after the last query.
         out: float64 (k,), changed in place.
     """
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -180,8 +180,8 @@ def add_record(index: np.ndarray, bits: np.ndarray, parity: bool, record: np.nda
         index: attributes of each query, int32 (k, r), padded with -1 at the end.
         bits: bits that the literals require, bool (k, r).
         parity: whether the queries are parities.
-        record: bool (d,).
-        total: int32 (k,), changed in place.
+        record: bits of the record, bool (d,).
+        total: total of each query, int32 (k,), changed in place.
     """
     for query in range(len(index)):
         if parity:
@@ -204,8 +204,8 @@ _SLICE = 1 << 12  # queries that a thread takes at once
 _FEW_WORDS = 32  # of each attribute
 _GROUPS = 64  # tables that a thread takes at once
 _WORD, _VISIT, _ROW, _CELL, _LOOKUP = 0.2, 15.0, 3.0, 1.0, 150.0
-"""Approximate times in nanoseconds: for one word of a query, for one query in a block, for one row in a table, for one
-cell of a table, and for reading one query from a table.
+"""Approximate times in nanoseconds of five operations: one word of a query, one query in a block, one record in a
+table, one cell of a table, and reading the answer to one query from a table.
 """
 _LARGEST_TABLE = 1 << 24  # cells
 
@@ -223,7 +223,9 @@ def count_records(workload: Workload, records: PackedBits | Codes) -> np.ndarray
 
 
 def count_tally(workload: Workload, schema: Schema, cells: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Counts as from `count_records`, for distinct rows of cells, uint16 (u, m), with multiplicities, int64 (u,)."""
+    """The number of records that satisfy each query, int64 (k,), from the distinct records as cells, uint16 (u, m), and
+    their multiplicities `counts`, int64 (u,).
+    """
     if workload.kind == "predicates":
         weights = counts.astype(np.float64)
         answers: np.ndarray = np.rint(_predicates(workload, Codes(schema=schema, cells=cells), weights))
@@ -239,10 +241,10 @@ def count_tally(workload: Workload, schema: Schema, cells: np.ndarray, counts: n
 
 
 def planes(schema: Schema, cells: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Distinct rows of cells as packed bits, in one block for each binary digit of their multiplicities.
+    """Distinct records as packed bits, in one block for each binary digit of their multiplicities.
 
-    A row with multiplicity 5 stands in the blocks of weight 1 and 4. Apart from the padding of each block to whole
-    words, there are never more rows in the blocks than records.
+    A record with multiplicity 5 is in the blocks of weight 1 and 4. Apart from the padding of each block to whole
+    words, the blocks never hold more rows than there are records.
 
     Returns:
         The words, uint64 (d, w); the position of each block's first word, followed by w, int64 (b + 1,); the blocks'

@@ -1,6 +1,6 @@
-"""Default numbers of DualQuery's draws a round and of MWEM's rounds, as functions of public facts.
+"""Defaults for the number of DualQuery's draws a round and for the number of MWEM's rounds, computed from public facts.
 
-The module also limits DualQuery's draws a round to a number that fits into memory.
+The module also limits the number of DualQuery's draws a round, so that the draws fit into memory.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ STEP = 1.0
 """Default step size of DualQuery."""
 
 WIDE = 300
-"""Largest number of attributes for which 1,000 draws a round suffice. With 1,000 draws nearly all of up to 300
-attributes are in a drawn query.
+"""Largest number of attributes for which 1,000 draws a round suffice. With 1,000 draws, nearly all of 300 attributes
+are in some drawn query.
 """
 
 ENOUGH = 2**20
-"""Largest number of draws a round that is chosen when only the number of rounds is given. The largest chosen number of
-draws estimates the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The
-other parts of the game's error are larger than 0.01 for any number of rounds.
+"""Largest number of draws a round that is chosen if only the number of rounds is given. This number of draws estimates
+the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The other parts of the
+error are larger than 0.01 for any number of rounds.
 """
 
 MOST_BYTES = 2**30
@@ -49,7 +49,7 @@ def usual(
         eta: given step size, or None.
         rounds: given number of rounds, or None.
         samples: given number of draws a round, or None.
-        over: schema or workload that gives the number of attributes; None for at most 300 attributes.
+        over: schema or workload from which the number of attributes is read; None stands for at most 300 attributes.
 
     Example:
         >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
@@ -66,13 +66,14 @@ def usual(
 def drawn_a_round(
     found: RoundsAndCost, eta: float | None, samples: int | None, again: Callable[..., Any]
 ) -> int:
-    """The number of draws a round of a solved setting: the number that the budget pays for, if it fits into memory.
+    """The number of draws a round in a setting that `solve` found: the number that the budget pays for, if the draws
+    fit into memory.
 
     Args:
-        found: the solved setting.
+        found: step size, rounds and samples that `solve` found.
         eta: given step size, or None.
         samples: given number of draws a round, or None.
-        again: function that plans again with another eta or rounds.
+        again: function that makes the plan again with another eta or another number of rounds.
 
     Raises:
         Refused: eta and rounds were given, and the budget pays for more draws than fit into memory. The message names
@@ -107,7 +108,7 @@ def check_draws(samples: int) -> None:
 # ---- rounds
 
 LEARNT = 0.1
-"""Measured factor of the error that remains after T rounds of a replay, which was about 0.1 ln|X| / T. See
+"""Measured factor 0.1 in the error 0.1 ln|X| / T that remains after T rounds of MWEM in the form "replay". See
 `usual_rounds`.
 """
 
@@ -118,26 +119,25 @@ def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe:
     """Default number of rounds T of MWEM. With more rounds the noise of each round grows faster than the remaining
     error falls.
 
-    With T rounds the noise of each round has scale b(T). The noise scale b(T) of a round is 2T/epsilon under pure
-    composition, and sqrt(5T / (8 rho)) under zCDP. For k queries the selection cannot detect errors much below b(T) ln
-    k.
+    With T rounds the noise of each round has the scale b(T), which is 2T/epsilon under pure composition and sqrt(5T /
+    (8 rho)) under zCDP. For k queries the selection cannot detect errors much below b(T) ln k.
 
-    For the analysed form, T minimises the bound of its theorem, 2n sqrt(ln|X| / T) + 5 b(T) ln k, where |X| is the size
-    of the universe. The replay form learns faster than the theorem says: measured errors fell as 1/T, not as 1/sqrt(T),
-    until noise dominated. The default T of the replay form therefore solves b(T) ln k = 0.1 n ln|X| / T.
+    For the form "analysed", T minimises the bound of the theorem, 2n sqrt(ln|X| / T) + 5 b(T) ln k, where |X| is the
+    number of possible records. With the form "replay" the measured errors fell as 1/T, faster than 1/sqrt(T) in the
+    theorem, until noise dominated. The default T of the form "replay" therefore solves b(T) ln k = 0.1 n ln|X| / T.
 
-    The factor 0.1 was chosen on synthetic tables only. The synthetic tables ranged from six columns of 3 values to four
-    columns with 51,200 cells together, and included a table of ten bits. The workloads had 175 to 17,802 queries, n
-    from 1,000 to 100,000, and epsilon from 1/4 to 4. On the synthetic tables the mean error at the default T was
-    typically 1.05 times, and at most 1.4 times, the mean error at the best T among 5, 10, 20, ..., 320.
+    The factor 0.1 was chosen on synthetic tables only. These tables ranged from six columns of 3 values to four columns
+    with 51,200 cells together, and included a table of ten bits. The workloads had 175 to 17,802 queries, n from 1,000
+    to 100,000, and epsilon from 1/4 to 4. On the synthetic tables the mean error at the default T was typically 1.05
+    times, and at most 1.4 times, the mean error at the best T among 5, 10, 20, ..., 320.
 
     Args:
         n: number of records.
         epsilon: epsilon of the whole run, in nats.
         rho: rho of the whole run; 0 for pure composition.
         queries: number of queries, k.
-        log_universe: logarithm ln|X| of the size of the universe.
-        analysed: whether the form of MWEM is "analysed".
+        log_universe: logarithm ln|X| of the number of possible records.
+        analysed: whether the form of MWEM is "analysed" rather than "replay".
 
     Returns:
         The number of rounds T, from 1 to 200.

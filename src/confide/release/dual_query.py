@@ -1,8 +1,8 @@
 """`DualQuery`: synthetic records that answer a fixed list of counting queries, from a game between queries and records.
 
-In each round a query player draws queries and negated queries on which the answers of the synthetic records so far are
-too low. The draws are exact samples of an exponential mechanism. After the draws a non-private optimiser finds a record
-that satisfies most of the drawn queries. Only the draws read the private data.
+In each round a query player draws queries and negated queries, with a preference for those to which the synthetic
+records so far give too low an answer. The draws are exact samples of an exponential mechanism. After the draws an
+optimiser finds a record that satisfies many of the drawn queries. Only the draws read the private data.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ from confide.release.workload import Workload
 __all__ = ["MOST_QUERIES", "DualQuery"]
 
 MOST_QUERIES = 2**23
-"""Largest number of queries. The draws are from the queries and their negations, of which there may be 2^24."""
+"""Largest number of queries. The draws are from the queries and their negations, at most 2^24 in all."""
 
 _NARROW = 8  # literals of which no more than 81 clauses are made
 _SAME_PROGRAM = 1e-6  # by how much bounds of one linear program may differ
@@ -101,11 +101,11 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     A schema is required in three cases: if `run` gets a table, for `one_hot`, and for the rule "marginals" with
     columns. With `one_hot` each synthetic record has exactly one attribute of each column with bins or levels, and the
-    promises hold if each record of the data does, too. With `one_hot=False` the attributes vary freely, as in the
-    publication.
+    promises hold only if each record of the data has this property. With `one_hot=False` the attributes vary freely, as
+    in Wu 2017.
 
     Args:
-        oracle: optimiser that finds the best response. The oracle receives only netted samples and public facts.
+        oracle: optimiser that finds the record of each round. The oracle receives only netted samples and public facts.
 
     Raises:
         InvalidInput: a parameter is out of range, there are more than 2^23 queries, or the parameters do not fit
@@ -152,8 +152,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "participants get no shares, and the released records are public"
     mirrored: ClassVar[bool] = False
-    """Whether both players of the game use the signs of the printed Algorithm 3, which are opposite to the usual signs.
-    The distribution of the synthetic records does not depend on `mirrored`.
+    """Whether both players of the game use the signs of the printed Algorithm 3 in Wu 2017, which are opposite to the
+    usual signs. The distribution of the synthetic records does not depend on `mirrored`.
     """
 
     def __post_init__(self) -> None:
@@ -210,13 +210,13 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         samples: int | None = None, calculator: Calculator | None = None, free: FreeRule = "zeros",
         marginal_share: float = 0.05, **others: Any,
     ) -> Self:
-        """The mechanism that spends the budget. The caller leaves out one of eta, rounds and samples, which is set to
-        the largest value that the budget pays for.
+        """The mechanism that spends a budget. The caller leaves out one of eta, rounds and samples, and this parameter
+        is set to the largest value that the budget pays for.
 
         If two or all three of eta, rounds and samples are left out, the default of eta is 1. If rounds and samples are
-        both left out, the default of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d
-        > 300. The defaults did well on tables with dependent columns. If only rounds are given, samples are the number
-        that the budget pays for, but at most 2^20. More than 2^20 samples would not reduce the error, and the rest of
+        both left out, the default of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d >
+        300. The defaults did well on tables with dependent columns. If only rounds are given, the number of samples is
+        the largest that the budget pays for, but at most 2^20. More samples would not reduce the error, and the rest of
         the budget is not spent.
 
         Args:
@@ -270,7 +270,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     def epsilon(self, delta: float | None = None, calculator: Calculator | None = None) -> float:
         """The epsilon of the whole run in nats, by default at the mechanism's own delta and by its own calculator.
 
-        The result is infinity if the calculator proves nothing, as every calculator but "pure" does at delta = 0.
+        The result is infinity if the calculator proves nothing. At delta = 0 only the calculator "pure" proves a bound.
         """
         at = self.delta if delta is None else fraction("delta", delta, zero=True)
         by = self.calculator if calculator is None else calculator
@@ -285,7 +285,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return Accountant(self.events()).rho()
 
     def events(self) -> tuple[Event, ...]:
-        """The measurement of the one-way marginals, if there is one, and the draws of each round from the second on."""
+        """The privacy events of a run: the measurement of the one-way marginals, if there is one, and the draws of each
+        round from the second on.
+        """
         measured = (marginals_event(self.marginal_rho),) if self.free == "marginals" else ()
         return (*measured, *calculators.draws(self.records, self.eta, self.rounds, self.samples))
 
@@ -332,7 +334,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     @property
     def planned_certificate(self) -> AnswersCertificate:
-        """The accuracy bound under the assumption of optimal best responses."""
+        """The accuracy bound before a run, under the assumption that all best responses are optimal."""
         return self._certificate(0.0)
 
     def _certificate(self, tau: float) -> AnswersCertificate:
@@ -363,8 +365,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                 or "marginals" requires it.
 
         Warns:
-            In some rounds the oracle failed, and a start record was used. The number of rounds in which the oracle
-            failed is public.
+            In some rounds the oracle failed, and the default record was used. The number of such rounds is public.
         """
         source, read = as_noise(noise), self._read(data)
         board, satisfied = self._play(read, source, progress)

@@ -1,12 +1,12 @@
-"""Binning of columns inside a query engine, so that only small numbers or counts leave the engine, and no values.
+"""Binning of columns inside a query engine, so that the engine returns only numbers of bins or counts, and no values.
 
-The expressions follow the rules of the column roles, in the same double precision. The expressions are used only for
-engines and column types on which the tests find that the engine and Arrow agree: whole and floating-point numbers,
-booleans and texts in DuckDB and PostgreSQL.
+The query expressions follow the rules of the column roles, in double precision. They are used only for the engines and
+column types for which tests show that the engine and Arrow agree: whole and floating-point numbers, booleans and texts
+in DuckDB and PostgreSQL.
 
-All other tables are streamed and binned in Python. Streamed tables are those on other engines; columns of other types,
-such as decimals; numbers or levels that are spelled as texts; columns with very many irregular bins; queries whose rows
-change from run to run; and tables that the engine fails to bin.
+All other tables are streamed and binned in Python. This holds for other engines; columns of other types, such as
+decimals; numbers or levels that are spelled as texts; columns with very many irregular bins; queries that return other
+rows at each run; and tables that the engine fails to bin.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _EVEN = 2.0**53  # doubles from here on are whole
 
 
 def pushed(schema: Schema, table: Any) -> Pushed | None:
-    """The table with the binning as a part of the query. The result is None if the table is no query, or must be binned
-    in Python.
+    """The query of a table, extended by the binning. The result is None if the table is no query, or must be binned in
+    Python.
 
     Raises:
         InvalidInput: a column is missing, or has a type that cannot hold the values of its role, as for a table that is
@@ -90,8 +90,8 @@ class Pushed:
                       for place, column in enumerate(schema.columns)}
 
     def runs(self) -> bool:
-        """Whether the engine can run the binning. A type that the engine calls a text, such as an enumeration, may lack
-        the functions of texts.
+        """Whether the engine can run the binning. Some engines treat a type such as an enumeration as a text, but
+        without the functions for texts.
         """
         try:
             self._table_of_bins.limit(0).to_pyarrow()
@@ -100,7 +100,7 @@ class Pushed:
         return True
 
     def source(self, more: tuple[str, ...]) -> TableSource:
-        """The rows as bins, for `decode`. The columns in `more` are kept unchanged."""
+        """The rows with bins in place of values, as input for `decode`. The columns in `more` are unchanged."""
         clash = set(self._bins) & set(more)
         if clash:
             raise InvalidInput("id", f"{min(clash)!r} is a name that confide reserves", "rename the column")
@@ -125,8 +125,8 @@ class Pushed:
         return tuple(self._bins)
 
     def choices(self, workload: Workload) -> list[tuple[tuple[int, ...], np.ndarray]] | None:
-        """The combinations of columns that queries name, each with its queries. The result is None if there are too
-        many combinations to count one by one.
+        """The combinations of columns that queries name, each with the positions of its queries. The result is None if
+        there are too many combinations to count one by one.
 
         The result depends on the schema and the workload alone.
         """
@@ -159,8 +159,8 @@ class Pushed:
         """The number of records in each combination of cells of some columns, counted in the engine.
 
         Returns:
-            The cells, uint16 (u, m), with 0 in all other columns; and the counts, int64 (u,). Unusable rows count as
-            null records.
+            The cells of each combination that occurs, uint16 (u, m), with 0 in all other columns; and the number of
+            records with each combination, int64 (u,). Unusable rows count as null records.
         """
         bins, names = self._table_of_bins, [_name(place) for place in columns]
         usable = bins[_name(0)] >= 0

@@ -1,10 +1,10 @@
-"""Free attributes: attributes in no drawn query of a round, about which the best response says nothing. A public rule
-sets the free attributes.
+"""Free attributes: attributes in no drawn query of a round, so that the best response does not determine their values.
+A public rule sets these values.
 
-The rule "zeros" is for sparse data and "random" for dense data. Whether the data are sparse or dense must be public
-knowledge, since a choice by looking at the data would leak information. The rule "marginals" draws each bit from a
-noisy one-way marginal, which is measured once, before round 1, and charged. The randomness of "random" and "marginals"
-is public: it follows from a seed and the number of the round.
+The rule "zeros" is for sparse data, and the rule "random" for dense data. The choice must follow from public knowledge,
+since a choice by looking at the data would leak information. The rule "marginals" draws each bit from a noisy one-way
+marginal, which is measured once, before round 1, and charged. The randomness of "random" and "marginals" is public: it
+follows from a seed and the number of the round.
 
 Source: Wu 2017, section 3.6; spec query_release D4.
 """
@@ -46,20 +46,20 @@ FreeRule = Literal["zeros", "random", "marginals"]
 FREE_RULES: tuple[FreeRule, ...] = get_args(FreeRule)
 
 FREE_BEFORE = {"random": "coins"}
-"""Mapping from today's name of a rule to its first name, which files still use."""
+"""Mapping from the current name of a rule to its former name, which files still use."""
 
 _Groups = Sequence[NDArray[np.int32]]
 
 
 MARGINALS = "one-way marginals"
-"""Name of the line of the charge that pays for the one-way marginals."""
+"""Name of the entry in the privacy charge that pays for the one-way marginals."""
 
 
 def rule_today(rule: FreeRule) -> FreeRule:
-    """Today's name of a rule. A former name is accepted with a warning.
+    """The current name of a rule. A former name is accepted with a warning.
 
     Args:
-        rule: name of a rule, today's or a former one.
+        rule: current or former name of a rule.
     """
     for today, old in FREE_BEFORE.items():
         if rule == old:
@@ -69,7 +69,7 @@ def rule_today(rule: FreeRule) -> FreeRule:
 
 
 def squared_marginals_sensitivity(attributes: int, groups: int = 0, grouped: int = 0) -> int:
-    """The squared L2 sensitivity of all one-way counts together.
+    """The squared L2 sensitivity of all one-way counts together to the replacement of one record.
 
     The replacement of one record changes the count of each attribute outside the one-hot groups by at most 1. In each
     one-hot group the replacement changes at most two counts by 1.
@@ -130,18 +130,18 @@ def default_record(
     rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (),
     marginals: NDArray[np.int64] | None = None, records: int = 1,
 ) -> NDArray[np.bool_]:
-    """The record that gives the free attributes of a round their values. The record is a function of public values
-    alone.
+    """The default record of a round, from which the free attributes take their values. The record depends on public
+    values only.
 
     Args:
         rule: "zeros", "random" or "marginals".
         attributes: number of attributes, d.
         seed: public seed.
-        t: number of the round, so that each round has its own public randomness.
-        groups: one-hot groups of the records, without attributes that no value reaches. Exactly one attribute of each
-            group is on: the first attribute with "zeros", a uniformly drawn attribute with "random", and an attribute
-            drawn in proportion to its noisy count with "marginals".
-        marginals: (d,) noisy counts, for the rule "marginals".
+        t: number of the round, from 1. Each round has its own public randomness.
+        groups: one-hot groups of the records, without attributes that no value reaches. In the default record exactly
+            one attribute of each group is on: the first attribute with "zeros", a uniformly drawn attribute with
+            "random", and an attribute drawn in proportion to its noisy count with "marginals".
+        marginals: (d,) noisy number of records with each attribute, for the rule "marginals".
         records: number of records of the data, for the rule "marginals".
 
     Returns:
@@ -175,7 +175,7 @@ def free_attributes(active: NDArray[np.int64], attributes: int, groups: _Groups 
     one-hot group is in one.
 
     Args:
-        active: attributes in a sampled query.
+        active: attributes that are in some sampled query.
         attributes: number of attributes, d.
         groups: one-hot groups of the records.
 

@@ -1,7 +1,7 @@
 """The promises of DualQuery as typed guarantees, computed from public parameters alone.
 
-The module also bounds the errors of DualQuery's answers, for any step size, rounds and samples, before and after a run.
-With probability at least 1 - beta the error of every answer is at most
+The module also bounds the errors of DualQuery's answers before and after a run, for any step size, number of rounds and
+number of samples. With probability at least 1 - beta the error of every answer is at most
 
     eta/2 + ln|Q|/(eta T) + gamma + tau.
 
@@ -63,23 +63,24 @@ __all__ = [
 # ---- certificate
 
 BASELINE_ERROR = 0.5
-"""The largest possible error of the baseline that answers 1/2 to every query and reads no data."""
+"""The largest possible error of a baseline that reads no data: the answer 1/2 to every query."""
 
 
 @renamed(beta="failure_probability", gamma="sampling")
 @wire("AnswersCertificate", "bound regret gamma tau beta vacuous", failure_probability="beta", sampling="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswersCertificate(Certificate):
-    """A bound on the largest error of all answers, with the parts of its sum.
+    """A bound on the largest error of all answers, with the terms of the sum that gives the bound.
 
     Args:
-        bound: bound on |answer - truth|, for all queries together.
+        bound: bound on |answer - truth| that holds for all queries together, as a fraction of the records.
         regret: regret of the query player, eta/2 + ln|Q|/(eta T), for step size eta, T rounds, and |Q| queries with
             their negations.
         sampling: sampling error gamma: bound on the difference between the samples and the query distribution.
-        tau: bound on the mean gap between the best responses and the optimal ones; 0 before a run.
+        tau: bound on the mean gap between the best responses found and the optimal ones, as a fraction of s; 0 before a
+            run.
         failure_probability: failure probability of the bound.
-        vacuous: whether the baseline that answers 1/2 to every query is as good.
+        vacuous: whether the bound is no better than the error of the answer 1/2 to every query.
     """
 
     bound: float
@@ -95,12 +96,12 @@ class AnswersCertificate(Certificate):
 
 
 def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
-    """The logarithm ln |X| of the number of possible records: the sum of ln 2 for each attribute outside the one-hot
-    groups and of the logarithm of the size of each group.
+    """The logarithm ln |X| of the number of possible records: ln 2 for each attribute outside the one-hot groups, plus
+    the logarithm of the size of each group.
 
     Args:
         attributes: number of attributes, d.
-        groups: sizes of the one-hot groups, whose attributes are among the d.
+        groups: number of attributes in each one-hot group. A record has exactly one attribute of each group.
 
     Example:
         >>> round(log_universe(10, (4, 3)), 6) == round(math.log(4 * 3 * 2**3), 6)
@@ -114,13 +115,12 @@ def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
 
 @renamed(beta="failure_probability")
 def sampling_error(samples: int, rounds: int, universe: float, failure_probability: float) -> float:
-    """The sampling error gamma: a bound on the difference between s samples and the query distribution, for all records
-    and rounds together. The bound fails with probability at most beta.
+    """The sampling error gamma: a bound on the difference between the mean payoff over s samples and over the query
+    distribution, for all records and rounds together. The bound fails with probability at most beta.
 
-    The result is the smaller of two bounds on gamma. One bound on gamma is a single Hoeffding bound for payoffs of
-    width 2, with a union over the records. The other bound on gamma is a sum of two Hoeffding bounds for payoffs of
-    width 1. The sum has one bound for q(D), which is equal for all records, and one bound for q(x), with a union over
-    the records x.
+    The result is the smaller of two bounds. The first one is a single Hoeffding bound for payoffs of width 2, with a
+    union over the records. The second one is a sum of two Hoeffding bounds for payoffs of width 1: one for q(D), which
+    is the same for all records, and one for q(x), with a union over the records x.
 
     Args:
         samples: number of samples a round, s >= 1.
@@ -144,8 +144,8 @@ def mean_gap(values: ArrayLike, bounds: ArrayLike, samples: int) -> float:
     """The mean gap tau: the mean over the rounds of (upper bound - value)/s.
 
     Args:
-        values: (T,) numbers of samples that the best responses satisfy.
-        bounds: (T,) upper bounds on the number of samples that any record satisfies.
+        values: (T,) number of samples that the record of each round satisfies.
+        bounds: (T,) upper bound, in each round, on the number of samples that any record satisfies.
         samples: number of samples a round, s.
 
     Raises:
@@ -166,7 +166,8 @@ def answers_certificate(
     eta: float, rounds: int, samples: int, *, queries: int, universe: float, failure_probability: float = 0.05,
     tau: float = 0.0,
 ) -> AnswersCertificate:
-    """The accuracy bound for any step size, rounds and samples. With tau = 0 the bound assumes optimal best responses.
+    """The accuracy bound of DualQuery for any step size, number of rounds and number of samples. With tau = 0 the bound
+    assumes optimal best responses.
 
     Args:
         eta: step size, > 0.
@@ -175,7 +176,7 @@ def answers_certificate(
         queries: number of queries and their negations, |Q| = 2 k.
         universe: logarithm ln |X| of the number of possible records (`log_universe`).
         failure_probability: failure probability of the bound, in (0, 1).
-        tau: certified mean gap of the best responses, as a fraction of s.
+        tau: certified bound on the mean gap of the best responses, as a fraction of s.
 
     Source: spec query_release D3.
 
@@ -203,14 +204,14 @@ _STEP = "one record is replaced by another, and the number of records is public"
 
 
 def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
-    """The zCDP guarantee of a list of events, towards the public."""
+    """The zCDP guarantee of a list of privacy events, for everything that is published."""
     return Privacy(loss=ZCDP(Accountant(tuple(events)).rho()), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                    source=source, note=_STEP)
 
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:
-    """The bound of a certificate as an accuracy guarantee. The baseline of the guarantee is the answer 1/2 to every
-    query, which is off by at most 1/2.
+    """The bound of a certificate as an accuracy guarantee. The guarantee names as baseline the answer 1/2 to every
+    query, which has an error of at most 1/2.
     """
     return Accuracy(bound=certificate.bound, baseline=BASELINE_ERROR, source=source, note=note,
                     failure_probability=certificate.failure_probability, measure="the largest error of all answers")

@@ -1,10 +1,10 @@
-"""Further queries as sums of measured answers: the measured answers that add up to a query, and the effect of their
-noise on the sum.
+"""Answers to further queries as sums of measured answers. The module finds measured answers that add up to a query, and
+bounds the effect of their noise on the sum.
 
 A record lies in exactly one cell of each column. A query about several cells of a column is therefore the sum of the
 queries about each single cell. The query also equals the query without that column, less the sum over the other cells
-of the column. The sum keeps the noise of every answer in it. Answers that were cut to [0, 1] must not be added up,
-since cutting biases each of them.
+of the column. The noise of all added answers is in the sum. Answers that were cut to [0, 1] must not be added up, since
+cutting biases each of them.
 
 The module also computes marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """
@@ -46,11 +46,11 @@ that the query does not restrict has no entry.
 
 @dataclass(frozen=True)
 class Parts:
-    """A query as a linear combination of the number of all records and of measured counts.
+    """A query, written as a linear combination of the number of all records and of measured counts.
 
     Args:
         records: coefficient of the number of all records.
-        times: mapping from a measured query to the coefficient of its count; never 0.
+        times: mapping from the position of a measured query to the coefficient of its count; no coefficient is 0.
     """
 
     records: int = 0
@@ -58,7 +58,7 @@ class Parts:
 
     @classmethod
     def total(cls, parts: Iterable[tuple[Parts, int]]) -> Parts:
-        """The sum of several linear combinations, each with its sign."""
+        """The sum of several linear combinations, each multiplied by a sign (1 or -1)."""
         records, times = 0, dict[int, int]()
         for part, sign in parts:
             records += sign * part.records
@@ -68,11 +68,11 @@ class Parts:
 
     @property
     def square(self) -> int:
-        """The variance of the combination, in units of the variance of one measured count."""
+        """The variance of the linear combination, in units of the noise variance of one measured count."""
         return sum(count * count for count in self.times.values())
 
     def share(self, counts: NDArray[np.int64], n: int) -> float:
-        """The value of the combination as a fraction of the n records.
+        """The value of the linear combination as a fraction of the n records.
 
         Args:
             counts: (j,) noisy counts of the measured queries.
@@ -117,7 +117,7 @@ class Sums:
         equals it.
 
         Args:
-            literals: pairs of an attribute and its required bit.
+            literals: literals of the conjunction, as pairs of an attribute and the required bit.
 
         Raises:
             InvalidInput: the search would examine too many combinations of cells.
@@ -238,7 +238,7 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
 
     Args:
         it: the mechanism, whose counts have independent noise.
-        times: coefficients of the measured counts; empty if no noisy count is in the sum.
+        times: coefficients of the measured counts in the linear combination; empty if there is no noisy count.
         beta: failure probability of the bound, in (0, 1).
 
     Example:
@@ -306,7 +306,8 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
         The answers to the conjunctions, float64 (k,).
 
     Raises:
-        InvalidInput: the workloads are of other kinds or over different attributes, or a parity is missing.
+        InvalidInput: a workload is of the wrong kind, the workloads are over different attributes, or a parity is
+            missing.
 
     Source: spec query_release E3 and erratum 5.
 

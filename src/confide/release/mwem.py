@@ -1,8 +1,9 @@
-"""`MWEM`: a histogram over all possible records, improved by multiplicative weights on queries where it is wrong.
+"""`MWEM`: a histogram over all possible records, improved by multiplicative weights on queries to which its answers are
+wrong.
 
-Each round selects a query on which the histogram is far off, by the exponential mechanism, measures it with Laplace
-noise, and updates the histogram. The histogram is a function of the selected queries and their noisy counts, so only
-the queries and counts are published.
+Each round uses the exponential mechanism to select a query to which the histogram's answer has a large error. The round
+measures this query with Laplace noise, and updates the histogram. The histogram is a function of the selected queries
+and their noisy counts, so only the queries and counts are published.
 
 Without a schema, or with a schema of bits, cells are combinations of the bits that queries join. With other columns a
 record has one value of each column, and cells are combinations of the joined columns' values.
@@ -54,7 +55,8 @@ _MOST = 2**42  # records: their counts on the grid stay within 64 bits
 _MOST_ITEMS = 2**24  # of one selection
 
 MOST_WORK = 2.0**43
-"""Largest number of cell updates in all rounds, about an hour of work. Every verifier of a release repeats the updates.
+"""Largest number of cell updates in all rounds, which take about an hour. Every verifier of a release repeats the
+updates.
 """
 _SPEC = "query_release C"
 _UNIT = Relation.REPLACE
@@ -72,12 +74,13 @@ class MWEMBillboard(Billboard):
     Args:
         records: number of records, n.
         workload: the k queries.
-        form: the form of the updates, "replay" or "analysed".
-        passes: largest number of passes of a replay.
-        chosen: (T,) the query that each of the T rounds selected.
+        form: form of the updates, "replay" (all past updates are repeated in each round) or "analysed" (one update in
+            each round).
+        passes: largest number of passes over all past updates in a round, for the form "replay".
+        chosen: (T,) position of the query that each of the T rounds selected.
         measured: (T,) noisy count of each selected query.
         schema: the columns whose values make the cells; None if the cells are combinations of bits.
-        stop: rule of the replay for cells without weight, as in the plan.
+        stop: rule for queries with nearly no mass in the histogram, "settled" or "unchanged", as in the plan.
     """
 
     records: int
@@ -93,12 +96,12 @@ class MWEMBillboard(Billboard):
         """The answers of the histogram as fractions in [0, 1], (k,).
 
         Args:
-            workload: any queries on the same attributes; the release's own if left out.
+            workload: any queries on the same attributes; if left out, the workload of the release.
 
         Raises:
             InvalidInput: the workload has other attributes, or it has a predicate although no query of the release
-                joins all columns. In the analysed form a query across blocks that no query of the release joins is
-                refused too, since a mean of products over rounds is no product of means.
+                joins all columns. In the form "analysed", a query over blocks that no query of the release joins is
+                refused too, since the mean over rounds of a product is not the product of the means.
         """
         if workload is None or workload is self.workload:
             return self._play.answers
@@ -114,13 +117,14 @@ class MWEMBillboard(Billboard):
         return histogram.answers(workload)
 
     def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
-        """The histogram as equally weighted rows of the schema's columns, rounded as in `bits`.
+        """The histogram as equally weighted rows of the schema's columns. The number of rows in each cell is rounded as
+        in `bits`.
 
         If cells are combinations of the columns' values, every row has one value of each column. If cells are
         combinations of bits, a column is null in a row without exactly one of its attributes.
 
         Args:
-            schema: the public columns that the attributes came from.
+            schema: the public columns that define the attributes.
             count: number of rows; the number of records n if left out.
 
         Raises:
@@ -137,13 +141,14 @@ class MWEMBillboard(Billboard):
         return self._codes(count).table()
 
     def bits(self, count: int | None = None) -> PackedBits:
-        """The histogram as equally weighted records: every cell gets its expected number of records, rounded up or
-        down.
+        """The histogram as equally weighted records. The number of records in every cell is the expected number,
+        rounded up or down.
 
-        The method is systematic sampling without a random start, in the order of the cells: the count of any interval
-        of cells is off by at most one record. With columns the bound of one record holds for each block of columns, and
-        records of different blocks are combined in a fixed pseudorandom order. If records are about as few as cells,
-        the rounding changes answers; the method `answers` gives unrounded answers.
+        The method is systematic sampling without a random start, in the order of the cells, so that the count of any
+        interval of cells has an error of at most one record. If cells are combinations of columns' values, this bound
+        holds for each block of columns, and records of different blocks are combined in a fixed pseudorandom order. If
+        there are not many more records than cells, the rounding changes answers; the method `answers` gives answers
+        without rounding.
 
         Args:
             count: number of records; the number of records n of the data if left out.
@@ -190,7 +195,7 @@ class MWEMCertificate(Certificate):
     Args:
         failure_probability: probability that one of the two bounds fails.
         measured: bound on the error of the measured queries.
-        everywhere: bound on the error of any query of the workload; 1 is no information.
+        everywhere: bound on the error of every query of the workload; the value 1 is no information.
     """
 
     failure_probability: float
@@ -213,7 +218,7 @@ def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_
     Args:
         workload: the queries.
         schema: the public columns, as for the mechanism.
-        cells: largest number of cells of all blocks together, to which the time of a round is proportional.
+        cells: largest number of cells of all blocks together. The time of a round is proportional to this number.
 
     Example:
         >>> from confide.release.schema import Levels
@@ -295,20 +300,20 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
       failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
-    """Multiplicative weights with the exponential mechanism, on at most 2^22 cells for each block that the workload
-    joins.
+    """Multiplicative weights with the exponential mechanism, on a histogram with at most 2^22 cells for each block of
+    attributes or columns that the workload joins.
 
     The form "replay" repeats all past updates for at most `passes` passes in each round, and answers from the last
     histogram. The passes stop when no residual changes by 10^-6 n or more. The replay is post-processing, since it is a
     function of the published measurements. The form "analysed" updates once in each round, and answers from the mean of
-    the histograms from which queries were selected. The theorem on the error is about the mean of the histograms. The
-    error of the analysed form is many times larger on correlated data.
+    the histograms from which queries were selected. The theorem on the error holds for this mean. On correlated data
+    the error of the form "analysed" is many times larger than that of the form "replay".
 
     If a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
     records have one value of each column. The parameter `stop` is the rule for a side of a query that has lost nearly
-    all of its mass. With "settled" a side that has lost its mass receives its measured mass, at most one half, before
-    the replay goes on. With "unchanged", the rule of version 0.1.0, the mass of a nearly empty side grows by less than
-    the replay's tolerance and stays near 0.
+    all of its mass. A side of a query is the set of cells that satisfy the query, or the set of the other cells. With
+    "settled" such a side receives its measured mass, at most one half, before the replay goes on. With "unchanged", the
+    rule of version 0.1.0, the mass of the side grows by less than the replay's tolerance and stays near 0.
 
     Raises:
         InvalidInput: a number is out of range, or there is no query.
@@ -372,15 +377,17 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, rounds: int | None = None,
         **rest: Any,
     ) -> Self:
-        """The mechanism that keeps (epsilon, delta)-DP with the largest epsilon parameter of its own.
+        """The mechanism with the largest parameter `epsilon` that satisfies (epsilon, delta)-DP for the given budget.
 
         Args:
             records: number of records of the data, public.
             epsilon: budget of privacy loss, in nats.
-            delta: delta of the budget; 0 for pure DP. For delta above 0 the losses are composed in zCDP, rho = 5 e^2 /
-                (32 T) for the mechanism's own epsilon e and T rounds, unless pure composition is better.
+            delta: delta of the budget; 0 for pure DP. For delta above 0 the losses are composed in zCDP, unless pure
+                composition is better. The zCDP cost is rho = 5 e^2 / (32 T) for T rounds, where e is the parameter
+                `epsilon` of the mechanism.
             workload: the queries.
-            rounds: number of rounds T; by default `usual_rounds`, of n, budget, queries and ln|X| alone.
+            rounds: number of rounds T. The default is computed by `usual_rounds` from the number of records, the
+                budget, the number of queries and ln|X|.
             rest: further parameters: form, passes, failure_probability, schema.
 
         Example:
@@ -421,8 +428,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return float_up(1 / written(self.each))
 
     def events(self) -> tuple[Event, ...]:
-        """The events of T selections and T measurements. Replacing a record changes a count, and so a score, by at most
-        1.
+        """The privacy events of T selections and T measurements. The replacement of a record changes each count, and
+        therefore each score, by at most 1.
         """
         each = self.each
         return (
@@ -448,17 +455,21 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def cells(self) -> int:
-        """The number of cells of the histogram in all blocks; the time of a round is proportional to it."""
+        """The number of cells of the histogram in all blocks. The time of a round is proportional to this number."""
         return self._blocks.cells
 
     @property
     def log_universe(self) -> float:
-        """The logarithm of the number |X| of combinations of the workload's attributes, or columns."""
+        """The logarithm ln|X| of the number of combinations of values of the attributes, or columns, that the workload
+        names.
+        """
         return self._blocks.log_universe
 
     @property
     def universe_bits(self) -> int:
-        """The logarithm log2|X|, rounded up: without columns the number of the workload's attributes."""
+        """The logarithm log2|X|, rounded up. If cells are combinations of bits, this is the number of attributes that
+        the workload names.
+        """
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
@@ -473,8 +484,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return self.noise_scale * max(0.0, math.log(2 / (1 + ratio) / failure_probability))
 
     def bound(self) -> tuple[float, float]:
-        """The bound on the error of any query of the analysed form before a run, in counts, and its failure
-        probability.
+        """The bound, before a run, on the error of every query for the form "analysed", in counts, and the failure
+        probability of the bound.
 
         The bound is 2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon for k queries, T rounds and a universe of size |X|, and
         fails with probability at most 2T / k. The code uses the tail of discrete noise and counts the rounding of
@@ -515,11 +526,12 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
         """The private scores |q(A) - q(D)| of queries q, for histogram A and data D, in whole units of 2^-20 counts.
 
-        The histogram is public, so its answers are fixed numbers, rounding errors included. Replacing a record changes
-        a count, and so the distance, by at most one. The sensitivity is therefore exactly 2^20 units.
+        The histogram is public, so its answers are fixed numbers, including rounding errors. The replacement of a
+        record changes each count, and therefore each score, by at most one count. The sensitivity is therefore exactly
+        2^20 units.
 
         Args:
-            counts: (k,) true counts.
+            counts: (k,) true counts of the queries, private.
             answers: (k,) answers of the histogram, as fractions.
         """
         model = np.rint(np.ldexp(answers * self.records, _GRID)).astype(np.int64)
@@ -536,8 +548,9 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
             progress: callback that receives the number of finished rounds and the number of all rounds.
 
         Raises:
-            InvalidInput: there are not n records, or the true answers are to other queries; with columns, records of
-                bits lack one value of each column, or true answers do not hold their schema.
+            InvalidInput: there are not n records, or the true answers belong to other queries. If cells are
+                combinations of columns' values, the error is also raised for records without exactly one value of each
+                column, and for true answers without their schema.
         """
         source = as_noise(noise)
         # Records that the histogram cannot hold would break no privacy, and every promise of accuracy.
@@ -567,10 +580,10 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     def certify(self, billboard: Billboard) -> MWEMCertificate:
         """The certificate: bounds on errors that follow from the measurements.
 
-        The error of a measured query is at most its distance to the measurement plus a bound on the noise. The bound on
-        all queries uses a round in which the histogram was nearly right on the selected query. In that round no query
-        was much worse, except with small probability. The public distance between the released histogram and the
-        histogram of the chosen round is added to the bound.
+        The error of a measured query is at most the distance between answer and measurement, plus a bound on the noise.
+        The bound on all queries uses a round in which the histogram's answer to the selected query was nearly right.
+        Except with small probability, no query had a much larger error in that round. The distance between the released
+        histogram and the histogram of that round, which is public, is added to the bound.
         """
         board = self._own(billboard)
         play, each = board._play, self.failure_probability / (2 * self.rounds)
@@ -592,7 +605,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """Check that a billboard can come from the mechanism's plan, so that its histogram can be computed again.
 
         Raises:
-            InvalidInput: the billboard is of another plan, or has arrays that no run makes.
+            InvalidInput: the billboard belongs to another plan, or has arrays that no run produces.
         """
         self._own(billboard)
 

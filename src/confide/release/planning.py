@@ -3,11 +3,11 @@
 The advice compares the predicted errors of the methods (`predicted`) and gives reasons. Tests compare the advice with
 measured runs: where the advice changes from one method to another, the order of the measured errors changes too.
 
-A predicted error is the expected error of the noise if there is no other error. If an algorithm's errors depend on the
-data, the prediction is a rule of thumb that was compared with measured runs. Errors are fractions of the records. The
-module predicts the average error over the queries and the error of the worst answer. A rule of thumb is no promise; the
-promises are the mechanism's own guarantees. The rules were fitted to runs on a table of people, a table of network
-connections and synthetic tables, with 2,000 to 1,000,000 records each.
+If noise is the only source of error, the predicted error is the expected error of the noise. If the errors of a method
+depend on the data, the prediction is a rule of thumb, which was compared with measured runs. Errors are fractions of
+the records. The module predicts the average error over the queries and the error of the worst answer. A rule of thumb
+is no promise; only the guarantees of the mechanism are promises. The rules were fitted to runs on a table of people, a
+table of network connections and synthetic tables, with 2,000 to 1,000,000 records each.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs
 TIES = f"{RULE}; beyond the noise, it depends on the relation between columns, which is not public"
 
 HOPELESS = 0.25
-"""Average error from which a method is hopeless. The answer 1/2 to every query has an average error of 1/4 if the true
-answers are spread evenly over [0, 1].
+"""Average error from which on a method counts as hopeless. The answer 1/2 to every query has an average error of 1/4 if
+the true answers are spread evenly over [0, 1].
 """
 
 _TRIVIAL = 0.5  # the average error that answering 1/2 never exceeds
@@ -81,12 +81,13 @@ class Prediction:
         method: name of the method in a campaign file.
         mechanism: the mechanism that would run; None if the method cannot run.
         average: typical error of an answer, averaged over the queries. The error is infinite if the method cannot run,
-            and NaN if public facts do not determine it. For noise the figure is an upper bound for all true answers:
-            answers near 0 or 1 are cut to [0, 1], which halves their errors.
-        largest: typical error of the worst answer. The figure `largest` may be infinite or NaN, like `average`.
-        basis: basis of the figures, in words.
-        refused: the reason why the method cannot run; empty if it can.
-        uncut: value of `average` before answers are cut to [0, 1]. The value orders methods that are all hopeless.
+            and NaN if public facts do not determine it. For added noise the prediction is an upper bound: answers near
+            0 or 1 are cut to [0, 1], which halves their errors.
+        largest: typical error of the worst answer; infinite or NaN in the same cases as `average`.
+        basis: basis of the predictions, in words: the distribution of the noise, or a rule of thumb.
+        refused: reason why the method cannot run; empty if it can run.
+        uncut: value of `average` before answers are cut to [0, 1]. This value determines the order of methods that are
+            all hopeless.
     """
 
     method: str
@@ -104,7 +105,7 @@ class Prediction:
 
     @property
     def certain(self) -> bool:
-        """Whether the figures follow from the distribution of the noise rather than from a rule of thumb."""
+        """Whether the predictions follow from the distribution of the noise rather than from a rule of thumb."""
         return self.basis == LAW
 
 
@@ -112,10 +113,10 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
     """The predicted errors of a mechanism.
 
     Args:
-        method: name for the method.
+        method: name of the method in a campaign file.
         mechanism: a mechanism of query release.
-        workload: queries for `MarginalFit`, which has no workload of its own. The value None stands for a thousand
-            queries of three random literals.
+        workload: queries for `MarginalFit`, which has no parameter `workload`; None stands for a thousand queries of
+            three random literals.
 
     Example:
         >>> from confide.release import Workload
@@ -274,11 +275,11 @@ class ReleasePlan(Plan[Advised]):
     public facts alone.
 
     Args:
-        method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
+        method: name of the recommended method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
         mechanism: mechanism built for the budget, ready for `run`.
         reasons: reasons for the recommendation, one sentence each.
-        predictions: predicted errors of each method, the best method first. A method that cannot run has the reason in
-            place of figures.
+        predictions: predicted errors of each method, the best method first. For a method that cannot run, the
+            prediction has the reason.
     """
 
     method: str
@@ -354,7 +355,7 @@ def plan(
         workload: the queries.
         epsilon: budget of privacy loss in nats, > 0.
         delta: delta of the budget, in [0, 1). With delta = 0 only methods without Gaussian noise are left.
-        rows: whether synthetic rows are wanted in addition to answers.
+        rows: whether the release must give synthetic rows in addition to answers.
 
     Raises:
         InvalidInput: a number is out of range, or the workload is over other attributes.
@@ -421,8 +422,8 @@ def dual_query(
 ) -> DualQuery:
     """DualQuery with its default step size and number of draws a round, and as many rounds as the budget pays for.
 
-    With more than 300 attributes, many are in no drawn query of a round. If delta is above 0, attributes in no drawn
-    query follow noisy one-way marginals.
+    With more than 300 attributes, many attributes are in no drawn query of a round. If delta is above 0, such
+    attributes follow noisy one-way marginals.
 
     Args:
         schema: the public columns. The synthetic records have one value of each column.

@@ -1,4 +1,5 @@
-"""Literals of queries as arrays: conversion from names, canonical form, random queries, and all queries of a width.
+"""Literals of queries as arrays: conversion from names, canonical form, random queries, and all queries with a given
+number of attributes.
 
 The module also has the compiled loops on literals: the canonical form of each query, and the first occurrence of each
 key.
@@ -35,12 +36,13 @@ __all__ = [
 
 @kernel
 def tidy(index: np.ndarray, bits: np.ndarray, parity: bool, state: np.ndarray) -> None:
-    """Sort each query's literals, with the padding -1 last, and drop repeated literals. In a parity a repeated
-    attribute cancels, so both of its occurrences are dropped.
+    """Sort the literals of each query, with the padding -1 last, and drop repeated literals. In a parity two
+    occurrences of one attribute cancel, so both are dropped.
 
     Args:
         index: attributes, int32 (k, r), changed in place.
-        bits: required bits, bool (k, r), changed in place. The bits become True for padding and for parities.
+        bits: bits that the literals require, bool (k, r), changed in place. For padding and for parities the bits are
+            set to True.
         parity: whether the queries are parities.
         state: int8 (k,), filled with 0 for a valid query, 1 if an attribute would have to be both on and off, and 2 if
             no literal is left.
@@ -84,7 +86,7 @@ def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
     Args:
         keys: uint64 (k,).
         table: scratch hash table, int32, all -1. The length of the table is a power of two above k.
-        first: bool (k,), filled.
+        first: bool (k,), filled with whether each key is the first of its value.
     """
     mask = np.uint64(len(table) - 1)
     for number in range(len(keys)):
@@ -107,8 +109,8 @@ MOST_QUERIES = 1 << 26
 
 
 def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
-    """The attributes of queries as an int64 array (k, r), padded with -1, and their required bits in an array of the
-    same shape.
+    """The attributes of queries as an int64 array (k, r), padded with -1, and the bits that the literals require, in an
+    array of the same shape.
     """
     if not _is_sequence(index):
         raise InvalidInput("index", f"is of type {type(index).__name__}", "must be a sequence of queries")
@@ -159,8 +161,8 @@ def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int,
 
 
 def one_value(found: np.ndarray, bits: np.ndarray, schema: Schema) -> tuple[np.ndarray, np.ndarray, int]:
-    """The queries that require at most one value of each column with bins or levels, and the number of other queries,
-    which are left out.
+    """The queries that require at most one value of each column with bins or levels, and the number of other queries.
+    The other queries are left out, since no record satisfies them.
     """
     outside = (found < 0) | (found >= schema.attributes)
     columns = np.where(outside | ~bits, -1, np.asarray(schema.column_of)[np.where(outside, 0, found)])
@@ -233,7 +235,7 @@ def canonical(
 
     Args:
         index: attributes, (k, r) whole numbers.
-        bits: required bits, bool (k, r).
+        bits: bits that the literals require, bool (k, r).
         attributes: number of attributes, d.
         parity: whether the queries are parities.
 

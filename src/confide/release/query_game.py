@@ -2,8 +2,8 @@
 
 The payoff of a record x against a query q is q(D) - q(x), in [-1, 1], where D is the data set. The data player pays
 this payoff. The set Q of queries is closed under negation, so the value of the game is 0. The query player's weights
-after some rounds follow from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The
-weights and the charge for the samples follow from the same numbers (`draw_queries`).
+are computed from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The weights and the
+privacy charge for the samples are computed from the same numbers (`draw_queries`).
 
 Positions 0..k-1 are the queries of a workload, and positions k..2k-1 are their negations.
 
@@ -11,12 +11,12 @@ Source: Wu 2017, section 3.3 and Algorithm 3; spec query_release B2, D1 and E2.
 
 The module also computes the privacy levels of DualQuery's rounds and their exact sums, without an event for each round.
 Round t draws by an exponential mechanism of range 2 eta (t - 1)/n, and each draw is charged another 2^-37 nats. The
-level of a round is the least double whose decimal spelling is at least the range plus the additional 2^-37. The sums of
-levels are exact sums of their decimal spellings.
+level of a round is the least double with a decimal spelling of at least the range plus 2^-37. Sums of levels are exact
+sums of these decimal spellings.
 
-The third part is Hedge (multiplicative weights) and the query game with full information: no samples and no privacy,
-for tests and teaching. Hedge stores cumulative losses and computes the weights from them in every round, so that no
-errors accumulate and nothing underflows.
+The third part of the module is Hedge (multiplicative weights) and the query game with full information. This game has
+no samples and no privacy, and is for tests and teaching. Hedge stores cumulative losses and computes the weights from
+them in every round, so that no errors accumulate and nothing underflows.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ __all__ = [
 # ---- levels
 
 ROOM: float = 2.0**-37
-"""Additional charge for each draw, in nats, because exponents and weights are doubles."""
+"""Additional privacy charge for each draw, in nats, for the rounding of exponents and weights to doubles."""
 
 _ROOM = Fraction(ROOM)
 
 
 def round_epsilon(n: int, eta: float, t: int) -> float:
-    """The range of one draw of round t: 2 eta (t - 1)/n + 2^-37 in nats, rounded up; 0 in round 1.
+    """The privacy charge of one draw of round t, in nats: 2 eta (t - 1)/n + 2^-37, rounded up; 0 in round 1.
 
     Args:
         n: number of records, public.
@@ -89,7 +89,7 @@ def round_epsilon(n: int, eta: float, t: int) -> float:
 
 
 def round_range(n: int, eta: float, t: int) -> Fraction:
-    """The range of one draw of round t as an exact fraction, before it is rounded up.
+    """The range of one draw of round t in nats, as an exact fraction before rounding.
 
     Args:
         n: number of records, public.
@@ -137,8 +137,8 @@ def sums(n: int, eta: float, rounds: int) -> tuple[Fraction, Fraction]:
 
 @lru_cache(maxsize=8)
 def drifts(n: int, eta: float, rounds: int) -> Any:
-    """The sum over all rounds of the largest expected privacy loss of one draw at the round's level, as a ball (an
-    interval with error bounds).
+    """The sum over all rounds of the largest expected privacy loss of one draw at the level of the round. The result is
+    an interval that contains the sum (a ball of interval arithmetic).
 
     Args:
         n: number of records, public.
@@ -202,8 +202,8 @@ def regret_bound(eta: float, rounds: int, log_actions: float) -> float:
 
 
 def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
-    """The number of rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and
-    alpha/4.
+    """The number of rounds and the step size for an alpha-approximate equilibrium with m actions: 16 ln(m)/alpha^2,
+    rounded up, and alpha/4.
 
     The opponent's responses must be alpha/2-approximate. With this number of rounds and this step size, the average
     regret of Hedge is at most 3 alpha/8.
@@ -259,7 +259,7 @@ class Hedge:
 
     @property
     def losses(self) -> NDArray[np.float64]:
-        """The cumulative losses, (m,)."""
+        """The cumulative losses of the actions, (m,)."""
         return self._losses.copy()
 
     @property
@@ -270,10 +270,10 @@ class Hedge:
         return np.asarray(weights / weights.sum())
 
     def update(self, losses: ArrayLike) -> None:
-        """Count the losses of one round.
+        """Add the losses of one round to the cumulative losses.
 
         Args:
-            losses: (m,) losses in [-1, 1].
+            losses: (m,) losses of the actions in this round, in [-1, 1].
 
         Raises:
             InvalidInput: the losses have another shape, or are out of range.
@@ -302,7 +302,7 @@ class FullPlay:
         queries: (2k,) mean over the rounds of the query player's distribution: queries, then negations.
         max_error: largest |answer - truth|, which is the largest gain of any query or negation against the mean of the
             played records.
-        guaranteed: least gain of the query player's mean distribution against any record.
+        guaranteed: expected gain of the query player's mean distribution against the record that makes this gain least.
         bound: eta/2 + ln(2k)/(eta T), an upper bound on the largest error.
     """
 
@@ -332,12 +332,12 @@ def play_in_full(
         eta: step size of the query player.
         rounds: number of rounds, T >= 1.
         prior: (2k,) public prior of the query player; uniform if left out.
-        mixed_signs: whether to play a control: the weights exp(-eta payoff) of the printed Algorithm 3, with the best
-            response of its analysis. The printed weights and the best response of the analysis belong to mirrored
-            games, and their combination is a positive feedback.
+        mixed_signs: whether to play a faulty game as a control: the weights exp(-eta payoff) of the printed Algorithm 3
+            with the best response of its analysis. The printed weights and this best response belong to games with
+            opposite signs. In combination they reinforce errors.
 
     Returns:
-        Means of the play over the rounds, and the error of these means.
+        Means over the rounds, and the error of the resulting answers.
 
     Raises:
         InvalidInput: the shapes do not fit together.
@@ -375,8 +375,8 @@ def play_in_full(
 # ---- query game
 
 EXACT = 2**52
-"""Limit on the product of rounds and records. Below the limit every payoff in units of 1/n is exact, both as an integer
-and as a double.
+"""Limit on the number of rounds times the number of records. Below the limit every cumulative payoff in units of 1/n is
+exact, both as an integer and as a double.
 """
 
 _BLOCK = 2**14  # queries that are worked on together
@@ -385,7 +385,7 @@ _BLOCK = 2**14  # queries that are worked on together
 def cumulative_payoffs(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int
 ) -> NDArray[np.int64]:
-    """The exact cumulative payoffs of the queries so far, (k,), in units of 1/n: done m_q - n c_q.
+    """The exact cumulative payoffs of the queries so far, (k,), in units of 1/n: done * m_q - n * c_q for each query q.
 
     Args:
         counts: (k,) true counts m_q = n q(D), private.
@@ -408,11 +408,11 @@ def query_logits(
     Args:
         counts: (k,) true counts m_q = n q(D), private.
         satisfied: (k,) number c_q of the records played so far that satisfy q.
-        done: number of rounds so far.
-        n: number of records; done times n is below 2^52.
+        done: number of rounds so far, t - 1.
+        n: number of records of the data; `done` times n must be below 2^52.
         eta: step size.
-        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3. The best response must be
-            mirrored too.
+        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3, instead of exp(eta payoff).
+            The signs of the best response must then be reversed too.
 
     Source: Wu 2017, Algorithm 3; spec query_release D1 (sign) and A3 (exact integers).
 
@@ -458,7 +458,7 @@ class QueryRound(NamedTuple):
         t: number of the round, from 1.
         n: number of records of the data, public.
         samples: number of queries that are drawn.
-        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3.
+        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3, instead of exp(eta payoff).
     """
 
     eta: float
@@ -480,25 +480,25 @@ def draw_queries(
     noise: Noise, played: QueryRound, counts: NDArray[np.int64], satisfied: NDArray[np.int32], *,
     line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Draw the samples of one round, each by an exponential mechanism. The draws are charged first.
+    """Draw the samples of one round, each by an exponential mechanism. The privacy charge is made before the draws.
 
     The weights and the charge are computed from the same step size, round and number of records. The replacement of a
-    record changes each count by at most 1, and so the logits of round t by a range of 2 eta (t - 1)/n. Round 1 reads no
-    count and is free.
+    record changes each count by at most 1, so the changes of the logits of round t differ by at most 2 eta (t - 1)/n.
+    Round 1 reads no count and costs nothing.
 
     Args:
-        noise: noise of the run. The stream of the draws is ("round", t).
+        noise: source of randomness of the run. The draws use the random stream ("round", t).
         played: parameters of the round.
         counts: (k,) true counts m_q = n q(D), private.
         satisfied: (k,) number c_q of the records played so far that satisfy q; public.
-        line: name of the line of the charge that pays for each sample.
+        line: name of the entry in the run's privacy charge that pays for each sample.
 
     Returns:
-        (samples,) positions in 0..2k-1.
+        Positions of the drawn queries in 0..2k-1, (samples,).
 
     Raises:
-        InvalidInput: a number of the round is out of range, or no line has the name `line`.
-        Overspent: the line does not pay for the round's samples at its step size. Nothing was drawn.
+        InvalidInput: a parameter of the round is out of range, or the charge has no entry with the name `line`.
+        Overspent: the entry `line` does not pay for the samples of the round at this step size. Nothing was drawn.
 
     Source: Wu 2017, Algorithm 3 and Theorem 3.4.1; spec query_release D2.
 
@@ -514,14 +514,14 @@ def draw_queries(
 
 
 class Netted(NamedTuple):
-    """The netted samples of one round, in which queries and their negations cancel. The best response reads only the
-    netted samples.
+    """The netted samples of one round, in which queries and their negations cancel. The best response depends only on
+    the netted samples.
 
     Args:
-        queries: (t,) positions in the workload, ascending.
+        queries: (t,) positions in the workload of the queries that remain, ascending.
         weights: (t,) number of draws of each query less the number of draws of its negation, never 0.
-        constant: number of drawn negations. The number of samples that a record x satisfies is constant + sum weights
-            q(x).
+        constant: number of negations that were drawn. A record x satisfies `constant` plus the sum of weight times q(x)
+            over the queries q, as a number of samples.
     """
 
     queries: NDArray[np.int64]
@@ -533,7 +533,7 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
     """Net the samples of a round.
 
     Args:
-        positions: (s,) drawn positions in 0..2k-1.
+        positions: (s,) positions of the drawn queries in 0..2k-1.
         queries: number of queries, k.
 
     Raises:

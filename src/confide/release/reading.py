@@ -1,4 +1,6 @@
-"""One pass over a table: the records of the table as cells, and the operator's list of rows that gave no record."""
+"""One pass over a table: the records of the table as cells, and a list of the rows that gave no record, for the
+operator alone.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class Batch:
 
 
 def encode_batch(schema: Schema, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of some rows, uint16 (k, m), and the problem code of each value, int8 (k, m)."""
+    """The cells of a batch of k rows, uint16 (k, m), and the problem code of each value, int8 (k, m)."""
     cells = np.zeros((batch.num_rows, len(schema.columns)), np.uint16)
     problems = np.zeros(cells.shape, np.int8)
     for place, column in enumerate(schema.columns):
@@ -153,8 +155,8 @@ def _read(
 
 
 def refuse(schema: Schema, column: int) -> None:
-    """Raise an error that names a column with a value that it does not accept. If `column` is the number of columns, no
-    column has a bad value, and nothing is raised.
+    """Raise an error that names a column with a value that it does not accept. If `column` equals the number of
+    columns, no column has such a value, and no error is raised.
     """
     if column < len(schema.columns):
         role = schema.columns[column]
@@ -193,7 +195,7 @@ def read_codes(
 
 
 def roster_of(records: int | Roster | None) -> Roster | None:
-    """The public list of ids, or None if neither a list nor a number of records is given."""
+    """The public list of ids of the records; None if neither a list nor a number of records is given."""
     if records is None or isinstance(records, Roster):
         return records
     if whole("records", records, at_least=1) > _MOST_RECORDS:
@@ -206,15 +208,15 @@ class HeldTable:
     """A table of n records that is read only when needed.
 
     A row that is missing or unusable counts as the null record: cell 0 of every column, which is fixed and public. Rows
-    beyond the n, and second rows of one id, are ignored.
+    beyond n, and further rows of one id, are ignored.
 
     Args:
-        source: the table.
+        source: source from which the rows of the table are read.
         schema: the public columns.
         records: number of records, n.
-        identity: name of the column of ids, or "row".
-        rejected: mapping that receives the reason of each rejection by id or row. The mapping is complete after one
-            read, and for the operator alone.
+        identity: name of the column of ids; or "row", so that the i-th row is the i-th record.
+        rejected: mapping that is filled with the reason of each rejection, by id or row number. The mapping is complete
+            after one pass, and is for the operator alone.
     """
 
     source: TableSource
@@ -228,7 +230,7 @@ class HeldTable:
         read for its types only; its values change nothing.
 
         Raises:
-            InvalidInput: names the column.
+            InvalidInput: a column is missing or has a wrong type. The message names the column.
         """
         names = [column.column for column in self.schema.columns]
         ids = [] if self.identity == "row" else [self.identity]

@@ -1,9 +1,9 @@
 """The records of a table in several forms: cells, packed bits, and a table of the schema's columns.
 
-As cells, a record is one small number for each public column. Compiled loops find distinct rows, pack them into bits,
-and build tables of up to three columns that answer conjunctions. Packed bits are binary records, stored as one row of
-64-bit words for each attribute. In a table of the schema's columns, levels, bins and named bits are texts, and other
-bits are booleans.
+As cells, a record is one small number for each public column. Compiled loops find the distinct records, pack records
+into bits, and build tables of counts over up to three columns, from which conjunctions are answered. Packed bits are
+binary records, stored as one row of 64-bit words for each attribute. In a table of the schema's columns, levels, bins
+and named bits are texts, and other bits are booleans.
 
 The module also generates synthetic tables with a campaign's public columns, for trying a mechanism on data of no real
 person.
@@ -50,12 +50,12 @@ _BLOCK = 1 << 13  # records packed at a time, a multiple of 64
 @wire("PackedBits", "words records")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PackedBits:
-    """A table of n records of d binary attributes, stored attribute by attribute. `repr` shows the numbers n and d,
-    never a record.
+    """A table of n records of d binary attributes, stored attribute by attribute. `repr` shows only the numbers n and
+    d.
 
     Args:
-        words: uint64 (d, ceil(n / 64)). Bit i % 64 of word i // 64 of row a says whether record i has attribute a.
-            Unused bits are 0.
+        words: packed bits, uint64 (d, ceil(n / 64)). Bit i % 64 of word i // 64 in row a is 1 if record i has attribute
+            a. Unused bits are 0.
         records: number of records n, at least 1.
 
     Raises:
@@ -152,8 +152,8 @@ def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, t
 
     Args:
         cells: uint16 (n, m).
-        first: int64 (n,), receives the position of the first occurrence of each distinct row.
-        numbers: int32 (n,), receives the number of the distinct row that each row equals.
+        first: int64 (n,), filled with the position of the first occurrence of each distinct row.
+        numbers: int32 (n,), filled with the number of the distinct row that each row equals.
         table: scratch hash table, int32, all -1. The length of the table is a power of two above n.
 
     Returns:
@@ -191,15 +191,16 @@ def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, t
 def pack_rows(
     cells: np.ndarray, rows: np.ndarray, starts: np.ndarray, attributes: np.ndarray, words: np.ndarray, word: int
 ) -> None:
-    """Set the bits of some rows in packed words, one row after the other from a given word on.
+    """Set the bits of some records in packed words, one record after the other, from a given word on.
 
     Args:
         cells: uint16 (n, m).
-        rows: int64: positions of the rows.
-        starts: int64 (m + 1,): the first cell of each column in a numbering of all cells, and the end.
-        attributes: int32: the attribute that each cell sets, -1 for none.
+        rows: positions of the records in `cells`, int64.
+        starts: number of the first cell of each column, if the cells of all columns are numbered one after another, and
+            the end; int64 (m + 1,).
+        attributes: number of the attribute that each cell sets, int32; -1 for a cell that sets none.
         words: uint64 (d, w), changed in place.
-        word: position of the word whose bit 0 belongs to the first row.
+        word: position of the word that has the first record as bit 0.
     """
     for place in range(len(rows)):
         at, bit = word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
@@ -211,14 +212,14 @@ def pack_rows(
 
 @kernel
 def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.ndarray) -> None:
-    """The combination of columns that each query names, as one number. The columns are the digits of this number to the
-    base none + 1.
+    """The combination of columns that each query names, as one number per query. The columns are the digits of this
+    number in base `none` + 1.
 
     Args:
         index: attributes of the queries, int32 (k, r), r at most 3, padded with -1.
         column_of: column of each attribute, int32 (d,), ascending.
         none: number of columns m, which stands for a missing or repeated column.
-        keys: int64 (k,), filled.
+        keys: int64 (k,), filled with the number of each query.
     """
     for query in range(len(index)):
         key, before = 0, -1
@@ -236,25 +237,25 @@ def answer_groups(
     order: np.ndarray, index: np.ndarray, bits: np.ndarray, column_of: np.ndarray, cell_of: np.ndarray,
     table: np.ndarray, out: np.ndarray,
 ) -> None:
-    """Answer conjunctions of at most three literals. All queries on the same columns are answered from one table with
-    margins.
+    """Answer conjunctions of at most three literals. All queries on the same columns are answered from one table of
+    weights with margins (sums over a column).
 
-    A query is an inclusion-exclusion over its negative literals. Each term is one cell of the table; the last position
-    along each axis is the margin.
+    Inclusion and exclusion over the negative literals writes a query as a sum of cells of the table. The last position
+    along each axis of the table is the margin.
 
     Args:
-        columns: cells, uint16 (m + 1, n), stored by column; the last column is all 0.
-        weights: weights of the rows, float64 (n,).
+        columns: cells of the n records, uint16 (m + 1, n), stored column by column; the last column is all 0.
+        weights: weights of the records, float64 (n,).
         sizes: number of cells of each column, int64 (m + 1,); the last is 1.
-        members: int64 (g, 3): the columns of each group of queries. A missing or repeated column has number m.
-        groups: int64 (g + 1,): the queries of group j are order[groups[j]:groups[j + 1]].
+        members: columns of each of g groups of queries, int64 (g, 3). A missing or repeated column has number m.
+        groups: positions in `order`, int64 (g + 1,): the queries of group j are order[groups[j]:groups[j + 1]].
         order: positions of the queries, sorted by group, int64 (k,).
         index: attributes of the queries, int32 (k, r), r at most 3, padded with -1.
         bits: bits that the literals require, bool (k, r).
-        column_of: int32 (d,): the column of each attribute.
-        cell_of: int32 (d,): the cell that sets each attribute; -1 if no record has it.
+        column_of: column of each attribute, int32 (d,).
+        cell_of: cell that sets each attribute, int32 (d,); -1 if no record can have the attribute.
         table: scratch array, float64, as long as the largest table.
-        out: float64 (k,), filled for the queries of the given groups.
+        out: float64 (k,), filled with the answers to the queries of the given groups.
     """
     chosen = np.empty(3, np.int64)
     negative = np.empty(3, np.int64)
@@ -321,16 +322,17 @@ def answer_groups(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codes:
-    """A table of n records as cells of a schema's columns. `repr` shows the number of records, never a record.
+    """A table of n records as cells, one small number for each column of a schema. `repr` shows only the number of
+    records.
 
     The null record, which stands for a missing or unusable record, has cell 0 in every column.
 
     Args:
         schema: the public columns.
-        cells: uint16 (n, m), each below the number of cells of its column.
+        cells: cell of each record and column, uint16 (n, m), each below the number of cells of the column.
 
     Raises:
-        InvalidInput: the shape does not fit, there is no record, or a column does not have a cell.
+        InvalidInput: the shape is wrong, there is no record, or a cell is too large for its column.
 
     Example:
         >>> from confide.release import Bit, Levels, Schema
@@ -387,10 +389,11 @@ class Codes:
         return PackedBits(words=words, records=self.records)
 
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct records, uint16 (u, m), in the order of their first occurrence, and their multiplicities, int64
-        (u,).
+        """The distinct records, uint16 (u, m), in the order of their first occurrence, and the number of times that
+        each occurs (its multiplicity), int64 (u,).
 
-        The result loses only the order of the records. The number of distinct records is a function of private data.
+        Only the order of the records is lost. The number u of distinct records is private, since it depends on the
+        data.
         """
         first, numbers = self._numbered()
         return self.cells[first], np.bincount(numbers, minlength=len(first))
@@ -413,10 +416,10 @@ class Codes:
 
 
 def columns_of(schema: object) -> None:
-    """Refuse any argument that is no schema, such as a number of rows.
+    """Refuse an argument that is no schema, such as a number of rows.
 
     Raises:
-        InvalidInput: names the type of the argument, and the right call.
+        InvalidInput: the argument is no schema. The message names the type of the argument and the right call.
     """
     if not isinstance(schema, Schema):
         raise InvalidInput("schema", f"is of type {type(schema).__name__}",
@@ -426,12 +429,12 @@ def columns_of(schema: object) -> None:
 def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
     """Packed records as a table of the schema's columns.
 
-    If the records need not be one-hot, a record may have no attribute or several attributes of a column on. In a row
-    without exactly one attribute of a column, the column is null.
+    A record that is not one-hot may have no attribute or several attributes of a column on. In the row of such a
+    record, the column is null.
 
     Args:
         records: records of the schema's attributes.
-        schema: the public columns that the attributes came from.
+        schema: the public columns that define the attributes.
 
     Raises:
         InvalidInput: the schema has another number of attributes.
@@ -499,8 +502,8 @@ def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, 
         records: number of records, n.
         seed: public seed.
         classes: number of classes. The sizes of the classes are random.
-        sharpness: distance of the distributions from uniform, > 0. Each distribution is a draw from a Dirichlet
-            distribution with all parameters 1/sharpness.
+        sharpness: number > 0; larger values make the distributions less uniform. Each distribution is a draw from a
+            Dirichlet distribution with all parameters equal to 1/sharpness.
 
     Example:
         >>> from confide.release import Bit
@@ -521,8 +524,8 @@ def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, 
 
 
 def table_of(schema: Schema, records: int, *, seed: int) -> Codes:
-    """A synthetic table of any size. Beyond 200,000 records, the first 200,000 are repeated, so that the shares of all
-    records stay about equal.
+    """A synthetic table of any size. If there are more than 200,000 records, the first 200,000 records are repeated
+    about equally often.
 
     Args:
         schema: the public columns.

@@ -1,9 +1,9 @@
 """The contents of a settled release: its answers with error bars, its synthetic rows, and further answers and rows that
 follow from it.
 
-All results in this module are computed from the billboard. The computation is post-processing, which costs no privacy
-and which anybody may repeat any number of times. For sums of measured answers the distribution of the noise is known.
-For answers from a synthetic population no error is promised.
+All results in this module are computed from the billboard, the published result. The computation is post-processing,
+which costs no privacy, and anybody may repeat it any number of times. For sums of measured answers the distribution of
+the noise is known. For answers from a synthetic population no error is promised.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ B = TypeVar("B", bound=Billboard)
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 LEVEL = 0.95
-"""Probability with which an error bar covers the stated error."""
+"""Probability that an error bar is at least as large as the error that it covers."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,11 +54,12 @@ class Bars:
     """Error bars: bounds on the distance of answers from the true answers about the n records.
 
     Args:
-        each: (k,) bar of each answer, as a fraction of the records; NaN if nothing is known of its error.
-        covers: meaning of a bar, and its probability, in words; empty if there is no bar.
-        single: whether the probability is for a single bar rather than for all bars together.
-        together: bar that holds for all answers together, by a union bound; infinite if there is none.
-        together_covers: meaning of the bar `together`, and its probability, in words.
+        each: (k,) error bar of each answer, as a fraction of the records; NaN for an answer without an error bar.
+        covers: errors that the bars in `each` cover, and the probability, in words; empty if there are no bars.
+        single: whether the probability holds for each bar separately rather than for all bars together.
+        together: one error bar that holds for all answers together, as a fraction of the records; infinite if there is
+            none.
+        together_covers: errors that the bar `together` covers, and its probability, in words.
     """
 
     each: NDArray[np.float64]
@@ -75,8 +76,8 @@ def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.floa
 
 
 def uncut_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64] | None:
-    """The released answers before they were cut to [0, 1], (k,). The result is None for answers of a synthetic
-    population, which are not cut.
+    """The released answers before they are cut to [0, 1], (k,). The result is None for answers of synthetic records,
+    which are never cut.
     """
     board = outcome.billboard
     return board.uncut(workload) if isinstance(board, NoisyBillboard | IndependentBillboard) else None
@@ -90,10 +91,11 @@ def bars(
 
     Args:
         mechanism: the mechanism that ran.
-        board: billboard of the run.
-        certificate: certificate of the run, which has its own failure probability.
+        board: published result of the run.
+        certificate: certificate of the run; None if the mechanism gives none. Bars from a certificate have the failure
+            probability of the certificate.
         workload: the queries.
-        failure_probability: failure probability of the bars that the function computes itself, in (0, 1).
+        failure_probability: failure probability of all bars that do not come from the certificate, in (0, 1).
     """
     k, level = len(workload), 1 - failure_probability
     held = f"{level:.10g}" if failure_probability < 0.005 else f"{level:.0%}"
@@ -185,18 +187,18 @@ MOST_ROWS = 1_000_000
 
 
 def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.Table:
-    """Synthetic rows in a public order, equal for everybody.
+    """Synthetic rows of a release, in an order that is public and the same for everybody.
 
     Args:
         schema: the public columns.
         method: name of the method, for error messages.
         board: the published billboard.
-        count: number of rows. For DualQuery the count is at most the number of its records. For reweighted records the
-            count must be the number of all records, and the rows come with their weights.
+        count: number of rows. For DualQuery at most the number of the synthetic records. For reweighted records exactly
+            the number of the synthetic records, and the rows have a column of weights.
 
     Raises:
-        InvalidInput: a number is out of range, or the release has fewer records.
-        Refused: the release is a list of answers, or of counts of single attributes, from which no rows follow.
+        InvalidInput: `count` is out of range, or the release has fewer synthetic records.
+        Refused: the release has answers or counts only, from which no synthetic rows can be made.
     """
     if whole("count", count, at_least=1) > MOST_ROWS:
         raise InvalidInput("count", f"{count:,} rows are too many", f"must be at most {MOST_ROWS:,}")
@@ -223,11 +225,11 @@ def more_answers(
     """Answers of a release to other conjunctions of literals, as a table with the columns `query` and `answer`, a
     fraction in [0, 1].
 
-    For a release of measured answers, an answer is a sum of measured answers with their noise. The table of a release
-    of measured answers has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is the
-    bound on the noise of the sum that holds with 95 %, and is empty if it is 1 or more. `added` is the number of
-    measured answers in the sum. A release whose answers are products has the column `uncut` too. To add up several
-    answers, use the column `uncut`.
+    For a release of measured answers, a further answer is a sum of measured answers with their noise. The table then
+    has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is a bound on the noise of
+    the sum that holds with 95 %, and is empty if the bound is 1 or more. `added` is the number of measured answers in
+    the sum. A release whose answers are products has the column `uncut` too. To add up several answers, use the column
+    `uncut`.
 
     Args:
         schema: the public columns.

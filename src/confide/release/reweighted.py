@@ -1,8 +1,9 @@
 """`Reweighted`: DualQuery's records with weights that fit a few noisy counts.
 
-DualQuery's draws are charged, so its records are public. After DualQuery some queries are selected, by public rules or
-by a charged selection, and measured with Gaussian noise. Finally the weights of the records are fitted to the
-measurements. Only DualQuery's draws, the charged selection and the measurements read the data; the fit does not.
+The records of DualQuery are public, since its draws are charged to the privacy budget. After DualQuery some queries are
+selected, by public rules or by a charged selection, and measured with Gaussian noise. Finally the weights of the
+records are fitted to the measurements. Only DualQuery's draws, the charged selection and the measurements read the
+data. The fit does not.
 
 Source: spec query_release D5 (an extension of Wu 2017, Algorithm 3).
 """
@@ -56,10 +57,12 @@ from confide.release.workload import Workload
 __all__ = ["Reweighted", "ReweightedCertificate", "ReweightedRecords"]
 
 TARGET = 0.005
-"""Largest standard deviation of a measurement, as a fraction of n, with the default number of measured queries."""
+"""Largest standard deviation of a measurement's noise, as a fraction of n, if the number of measured queries is the
+default.
+"""
 
 SHIFT = 0.15
-"""Total variation between the weights and uniform weights above which a few records are overfitted to a few
+"""Total variation between the fitted weights and uniform weights above which the records count as overfitted to the
 measurements.
 """
 
@@ -94,7 +97,7 @@ class ReweightedRecords(SyntheticRecords):
 
     @property
     def unweighted(self) -> SyntheticRecords:
-        """The records with uniform weights, which are DualQuery's own release."""
+        """The records with uniform weights, which are the release of DualQuery."""
         size = len(self)
         return SyntheticRecords(records=self.records, weights=np.full(size, 1.0 / size), rounds=self.rounds,
                                 marginals=self.marginals, data_records=self.data_records, eta=self.eta)
@@ -108,13 +111,13 @@ class ReweightedCertificate(Certificate):
     """Bounds on the errors of a run, computed from its public result, as fractions of n.
 
     Args:
-        bound: bound on every query's error: DualQuery's own bound plus `shift`.
-        shift: total variation between the weights and uniform weights. Reweighting changes no answer by more than the
-            total variation between the weights and uniform weights.
+        bound: bound on the error of every query: the bound of DualQuery plus `shift`.
+        shift: total variation between the fitted weights and uniform weights. Reweighting changes no answer by more
+            than this amount.
         failure_probability: failure probability of `bound`.
-        measured: bound on every measured query's error.
+        measured: bound on the error of every measured query.
         measured_failure_probability: failure probability of `measured`.
-        vacuous: whether the answer 1/2 to every query is as good as `bound`.
+        vacuous: whether `bound` is no better than the error of the answer 1/2 to every query.
         fitted: whether the fit of the weights converged. If the fit did not converge, the weights are uniform.
     """
 
@@ -141,10 +144,11 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     measurements.
 
     If `measured` is None, the number of measured queries is the largest with noise of at most 0.005 n. Too few
-    measurements are harmful, because the weights of all T records follow them. The parameter `selection` says how the
-    queries are chosen. With "public" the queries are given by `listed` or drawn by the public seed, at no cost. With
-    "transcript" the `rule` chooses the queries from DualQuery's published transcript, at no cost. With "private" the
-    exponential mechanism chooses, one by one, queries with large errors of the records; the selections cost `rho_sel`.
+    measurements are harmful, because the weights of all T records are fitted to these few measurements. The parameter
+    `selection` says how the queries are chosen. With "public" the queries are given by `listed` or drawn by the public
+    seed, at no cost. With "transcript" the `rule` chooses the queries from DualQuery's published transcript, at no
+    cost. With "private" the exponential mechanism chooses, one by one, queries with large errors of the records; the
+    selections cost `rho_sel`.
 
     Args:
         rule: rule of the choice, for the selection "transcript".
@@ -240,7 +244,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         rule: SelectionRule | None = None, seed: int = 0, prior: float | None = None,
         failure_probability: float = 0.05, marginal_share: float = 0.05, **others: Any,
     ) -> Self:
-        """The mechanism within (epsilon, delta), with its zCDP budget split in fixed shares.
+        """A mechanism with privacy loss at most (epsilon, delta). The corresponding zCDP budget is split in fixed
+        shares.
 
         DualQuery spends a whole number of rounds. The rest of DualQuery's share goes to the measurements.
 
@@ -257,13 +262,13 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             samples: number of draws a round, s, or None.
             shares: shares of DualQuery, selection and measurements. The default is (.9, 0, .1), or (.85, .05, .1) with
                 "private".
-            selection: choice of the measured queries, as for the class. The parameters measured, listed, rule, seed and
-                prior are as for the class too.
+            selection: rule that chooses the measured queries, "public", "transcript" or "private". This parameter and
+                measured, listed, rule, seed and prior have the same meaning as in the class.
             measured: number of measured queries, m, or None.
-            listed: positions of the measured queries, or None.
+            listed: positions of the measured queries in the workload, or None.
             rule: rule of the choice, for the selection "transcript".
             seed: public seed of DualQuery and of the choice.
-            prior: weight lambda of uniform weights in the fit.
+            prior: weight lambda > 0 of the uniform weights in the fit, or None.
             failure_probability: failure probability of each of the two certificates.
             marginal_share: share of DualQuery's rho for the one-way marginals, with free="marginals".
             others: further parameters of `DualQuery`.
@@ -360,8 +365,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @property
     def kappa(self) -> float:
-        """The regularisation kappa of the fit, (sigma/n)^2 lam, for noise sigma and prior lam. The fit uses a kappa of
-        at least 10^-9.
+        """The regularisation kappa of the fit, (sigma/n)^2 lambda, where sigma is the standard deviation of the noise
+        and lambda the parameter `prior`. The fit uses a kappa of at least 10^-9.
         """
         prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
         return (self.noise_std / self.records) ** 2 * prior
@@ -369,8 +374,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     # ---- promises
 
     def events(self) -> tuple[Event, ...]:
-        """The events of DualQuery, the selections and the measurements. The list of events is fixed before the first
-        draw.
+        """The privacy events of DualQuery, the selections and the measurements. The list of events is fixed before the
+        first draw.
         """
         selections: tuple[Event, ...] = ()
         if self.selection == "private":
@@ -417,17 +422,17 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         Args:
             data: any data that `DualQuery.run` accepts.
             noise: source of noise, `Noise.secure()` for a release.
-            progress: callback that receives DualQuery's finished rounds.
+            progress: callback that receives the number of DualQuery's finished rounds and the number of all rounds.
 
         Raises:
             InvalidInput: as in `DualQuery.run`; or the rule does not choose `count` different queries.
-            NotGuaranteed: the rule asks for true errors. A release tries the rule on a synthetic run before anything is
-                drawn, so that faults of the rule are found in time.
+            NotGuaranteed: the rule reads true errors. A release tries the rule on a synthetic run before anything is
+                drawn, so that faults of the rule appear before the budget is spent.
 
         Warns:
-            The rule failed on the release's own run, which is already paid for, so the public seed chooses the queries.
-            The fit did not converge, and the weights are uniform; or the weights have a total variation of more than
-            0.15 from uniform weights. Failed fits and large weights are functions of published data.
+            The rule failed in the run, for which the budget is already spent, so the public seed chooses the queries.
+            Another warning: the fit did not converge, so the weights are uniform; or the weights differ from uniform
+            weights by a total variation of more than 0.15. The warnings depend only on published data.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload
@@ -566,11 +571,11 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         return np.asarray(np.abs(answers - board.measured / self.records) + tail)
 
     def check(self, billboard: Billboard) -> None:
-        """Check that the records can come from DualQuery, that a public choice of queries is repeated correctly, and
-        that the weights follow from the fit.
+        """Check that the records can come from DualQuery, that a choice of queries by a public rule is correct, and
+        that the weights are those of the fit.
 
         Raises:
-            InvalidInput: a part of the billboard does not follow from the remaining parts; the message names that part.
+            InvalidInput: an entry of the billboard does not follow from the other entries. The message names the entry.
         """
         board = self._board(billboard)
         played = board.unweighted

@@ -37,8 +37,8 @@ __all__ = ["Binned", "Bit", "Levels", "Schema", "hazards", "joined", "split"]
 
 _BETWEEN = re.compile(r"\s*,\s*|\s+and\s+")
 _ENDS = re.compile(r"(?=\s*,|\s+and\s)")
-"""Pattern of the places in a text where a literal other than the last one may end. A matching place may also lie inside
-a longer separator.
+"""Pattern of the positions in a text at which a literal other than the last one may end. A matching position may also
+lie inside a longer separator.
 """
 
 
@@ -79,8 +79,8 @@ def joined(schema: Schema, literals: Sequence[str]) -> str:
 
 
 def hazards(known: Collection[str]) -> frozenset[str]:
-    """The known texts with which another known text begins, up to a comma or an "and". In a joined text, the shorter
-    text could be read as the longer one.
+    """The known texts that are the beginning of another known text, up to a comma or an "and". In a joined text, the
+    shorter text could be read as a part of the longer one.
     """
     return frozenset(text[: found.start()] for text in known for found in _ENDS.finditer(text)) & frozenset(known)
 
@@ -111,14 +111,14 @@ class Schema:
     """The columns of a table in order, each with its public bins, levels or bit.
 
     A column of bins or levels defines one attribute for each bin or level, and a record has exactly one attribute of
-    the column. A bit defines one attribute. A record is stored as cells: one small number for each column, which counts
-    the bins that values can reach.
+    the column. A bit defines one attribute. A record is stored as cells: one small number for each column, which
+    numbers the bins that some value can reach.
 
     Args:
-        columns: roles of the columns, at least one; each column once.
+        columns: role of each column, `Binned`, `Levels` or `Bit`; at least one role, and each column once.
 
     Raises:
-        InvalidInput: the columns are no sequence or empty, a column stands twice, a column is no role, or two
+        InvalidInput: the columns are no sequence or empty, a column occurs twice, an entry is no role, or two
             attributes have the same name.
 
     Example:
@@ -224,8 +224,8 @@ class Schema:
 
     @cached_property
     def sets(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first cell of each column in a numbering of all cells, int64 (m + 1,), and the attribute that each cell
-        sets, int32, as in `cell_attributes`.
+        """The number of the first cell of each column, if the cells of all columns are numbered one after another,
+        int64 (m + 1,); and the attribute that each cell sets, int32, as in `cell_attributes`.
         """
         return np.cumsum([0, *self.sizes]), np.concatenate(self.cell_attributes)
 
@@ -325,7 +325,7 @@ class Schema:
         A name, plain or negated, is one literal. A text may also be a range over several bins, such as "age in [20,
         40)" or "age not in [20, 40)", or a list of levels, such as "job in {none, part}". A record lies in a range or
         list if it lies in none of the other bins or levels, so the text stands for the negated literals of those bins
-        or levels. Therefore a query with sets is still a conjunction, and its answer a count of records.
+        or levels. A query with ranges or lists is therefore still a conjunction, and its answer is a count of records.
 
         A level in a list, and a whole literal, may stand in double quotes, as a JSON text: 'job in {"none, or part",
         full}'. A level with a comma must be quoted.
@@ -359,7 +359,7 @@ class Schema:
 
     @cached_property
     def hazards(self) -> frozenset[str]:
-        """Literals with which another literal begins. A query with the shorter literal may need quotes."""
+        """Literals that are the beginning of another literal. A query with such a literal may need quotes."""
         return hazards(self._literals.keys())
 
     @cached_property
@@ -408,15 +408,15 @@ class Schema:
             table: a table that `confide.tables.open_table` reads, or a source that it returned. If all columns are bits
                 without named texts, as for `Schema.bits`, rows of bits in the columns' order, or packed bits, are
                 accepted too.
-            records: number of records n, or the public list of ids, whose length is n. With None the number of rows is
-                n, which becomes public. With "null", a record without a row is the null record, and n is unchanged.
-            id: the column that holds the id, or "row": the i-th row is the i-th record.
-            unusable: treatment of a row with a value that its column does not accept. The setting "refuse" raises an
-                error, also for records without a row. Registrations of a data set use "refuse", before anything is
-                released. The setting "null" replaces each unusable row by the null record, and ignores rows beyond the
-                n.
-            rejected: mapping that receives the reason for each row that gives no record of its own, by id or row. The
-                mapping is a function of private records, for the operator alone.
+            records: number of records n, or the public list of the n ids. With None, n is the number of rows, which
+                becomes public. If `unusable` is "null", a record without a row becomes the null record, and n is
+                unchanged.
+            id: name of the column that holds the id; or "row", so that the i-th row is the i-th record.
+            unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
+                for records without a row; it is used before anything is released, when a data set is registered. "null"
+                replaces each unusable row by the null record, and ignores rows beyond n.
+            rejected: mapping that is filled with the reason for each row that becomes no record, by id or row number.
+                The mapping depends on private records and is for the operator alone.
 
         Warns:
             UserWarning: more than 1 % of the records have no usable row. The warning is for the holder of the table

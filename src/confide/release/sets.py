@@ -1,4 +1,5 @@
-"""Texts for sets of bins or levels of one column: "age in [20, 40)" over several bins, or "job in {none, part}".
+"""Texts for sets of bins or levels of one column, such as "age in [20, 40)" over several bins, or "job in {none,
+part}".
 
 In a list of levels, a level with a comma stands in double quotes, as a JSON text: 'job in {"none, or part", full}'.
 
@@ -194,7 +195,8 @@ def _needs_quotes(level: str) -> bool:
 
 
 def shortened(schema: Schema, literals: Sequence[tuple[int, bool]]) -> list[str]:
-    """Literals of one conjunction as texts. Several negated literals of a column become one set, if the set has a text.
+    """Literals of one conjunction as texts. Several negated literals of a column are written as one set, if the set can
+    be written as a text.
 
     `set_literals` turns the texts back into the literals.
     """

@@ -1,8 +1,8 @@
 """`SyntheticRecords`: the public result of a run of DualQuery, with a few synthetic records and the data needed to
 check them.
 
-The records themselves are the release. With T records an answer is a multiple of 1/T. The records are no data set of n
-rows, and should not be multiplied to n rows.
+The synthetic records themselves are the release. With T records of equal weight, an answer is a multiple of 1/T. The
+records are not a data set of n rows, and should not be repeated to make n rows.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Rounds:
     """The draws and the oracle's answers, round by round, from which the records follow.
 
     Args:
-        queries: int64, positions in the workload of the netted samples of all rounds, one round after the other,
-            ascending within each round.
-        weights: int64, number of draws of each query less the number of draws of its negation.
-        ends: int64 (T,), position behind the last sample of each round in `queries` and `weights`.
-        negations: int64 (T,), number of drawn negations.
-        values: int64 (T,), number of samples that the round's record satisfies.
-        bounds: float64 (T,), bound on the number of samples that any record satisfies. The bound is the oracle's own
-            bound, or the number of samples that do not cancel if the oracle gave none.
-        fell_back: bool (T,), whether the oracle failed and the record is the default record.
-        timed_out: bool (T,), whether a time limit ended the oracle's search.
+        queries: positions in the workload of the netted samples (in which a query and its negation cancel), int64. The
+            rounds follow one another, and positions ascend within a round.
+        weights: number of draws of each query in `queries`, less the number of draws of its negation, int64.
+        ends: position in `queries` and `weights` after the last sample of each round, int64 (T,).
+        negations: number of negations that were drawn in each round, int64 (T,).
+        values: number of samples of each round that the round's record satisfies, int64 (T,).
+        bounds: upper bound, for each round, on the number of samples that any record satisfies, float64 (T,). The bound
+            comes from the oracle; without such a bound it is the number of samples that do not cancel.
+        fell_back: whether the oracle failed in each round, so that the record is the default record, bool (T,).
+        timed_out: whether a time limit ended the oracle's search in each round, bool (T,).
     """
 
     queries: NDArray[np.int64] = field(repr=False)
@@ -78,14 +78,14 @@ class Rounds:
         return len(self.ends)
 
     def netted(self, t: int) -> Netted:
-        """The netted samples of round t, from 1."""
+        """The netted samples of round t, counted from 1."""
         some = slice(int(self.ends[t - 2]) if t > 1 else 0, int(self.ends[t - 1]))
         return Netted(self.queries[some], self.weights[some], int(self.negations[t - 1]))
 
     @classmethod
     def of(cls, played: list[tuple[Netted, int, float, bool, bool]]) -> Rounds:
-        """The rounds from a list of tuples: the netted samples, value and bound of each round, and whether its oracle
-        failed or timed out.
+        """The rounds from a list with one tuple for each round: the netted samples, the value, the bound, whether the
+        oracle failed, and whether it timed out.
         """
         columns = list(zip(*played, strict=True))
         netted: list[Netted] = list(columns[0])
@@ -108,13 +108,14 @@ class SyntheticRecords(Billboard):
     Args:
         records: the T records, packed, in the order of the rounds.
         weights: weights of the records, float64 (T,), each >= 0, with sum 1; 1/T each for DualQuery itself.
-        rounds: samples and oracle answers, round by round.
-        marginals: noisy one-way counts, int64 (d,), if they were measured; otherwise empty.
-        data_records: number of records of the data; 0 if unknown.
+        rounds: samples and answers of the oracle, round by round.
+        marginals: noisy number of records with each attribute, int64 (d,), if these counts were measured; otherwise
+            empty.
+        data_records: number n of records of the private data; 0 if unknown.
         eta: step size with which the samples were drawn; 0 if unknown.
 
     Raises:
-        InvalidInput: the parts do not fit together.
+        InvalidInput: the arguments contradict each other, such as arrays of different lengths.
     """
 
     records: PackedBits
@@ -156,7 +157,8 @@ class SyntheticRecords(Billboard):
         query.
 
         Args:
-            workload: the workload of the plan, or another one. For another workload no error is promised.
+            workload: any queries over the same attributes. An error bound is promised only for the workload of the
+                plan.
 
         Raises:
             InvalidInput: the workload has another number of attributes.
@@ -169,12 +171,12 @@ class SyntheticRecords(Billboard):
     def rows(self, schema: Schema) -> pa.Table:
         """The records as a table of the schema's columns: levels and bins as texts, bits as booleans.
 
-        Without one-hot groups a record may have no attribute or several attributes of a column on. The column is null
-        in the row of such a record. The rows have equal weights if `even` is true. If `even` is false, the weight of
-        each row is in `weights`.
+        Without one-hot groups a record may have no attribute or several attributes of a column on. In the row of such a
+        record, the column is null. If `even` is true, all rows have equal weights; otherwise the weight of each row is
+        in `weights`.
 
         Args:
-            schema: the public columns that the attributes came from.
+            schema: the public columns that define the attributes.
 
         Raises:
             InvalidInput: the argument is no schema, or has another number of attributes.

@@ -36,10 +36,10 @@ class Workload:
     """A list of k counting queries over d binary attributes. The answer to a query is the fraction of the records that
     satisfy it.
 
-    The query class also contains the negation 1 - q of each query q, implicitly. A conjunction requires given bits of
-    some attributes. A parity is satisfied if the number of ones among its attributes is even. The value of a parity
-    query is (1 + p)/2 for the parity p = +1 or -1, so errors on the scale of p are twice as large. A predicate is given
-    by its truth values on the whole universe.
+    The query class also contains the negation 1 - q of each query q, which is not listed. A conjunction requires given
+    bits of some attributes. A parity is satisfied if the number of ones among its attributes is even. The value of a
+    parity query is (1 + p)/2 for the parity p = +1 or -1, so errors on the scale of p are twice as large. A predicate
+    is given by its truth values on the whole universe.
 
     Workloads are built with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into
     the canonical form. The constructor only checks the form.
@@ -47,10 +47,11 @@ class Workload:
     Args:
         kind: kind of the queries.
         attributes: number of attributes d, at least 1.
-        index: int32 (k, r): the attributes of each query, ascending, padded with -1 at the end; (k, 0) for predicates.
-        bits: bool (k, r): the bit that each literal requires; True for padding and for parities.
-        truth: bool (k, 2^d) for predicates, else (0, 0). Column u is the record whose attribute i is bit i of u.
-        seed: public seed of a random workload, stored for information; None for other workloads.
+        index: attributes of each query, int32 (k, r), ascending, padded with -1 at the end; (k, 0) for predicates.
+        bits: bit that each literal requires, bool (k, r); True for padding and for parities.
+        truth: whether each possible record satisfies each predicate, bool (k, 2^d); (0, 0) for other kinds. In record
+            number u, attribute i is bit i of u.
+        seed: public seed of a random workload, stored for information only; None for other workloads.
 
     Raises:
         InvalidInput: there is no query, the shapes do not fit, or the form is not canonical.
@@ -158,7 +159,7 @@ class Workload:
                 no literals, or no query is left. For an unknown attribute the message names the nearest one.
 
         Warns:
-            Queries that stand twice, or require an attribute to be both true and false, are dropped.
+            Queries that occur twice, or that require an attribute to be both true and false, are dropped.
 
         Example:
             >>> workload = Workload.conjunctions([[2, 0], [1, 1]], attributes=3)
@@ -193,16 +194,16 @@ class Workload:
 
         Args:
             truth: (k, 2^d): whether record u satisfies query j, where attribute i of record u is bit i of u.
-            negations: treatment of negations. With "implied" the negation of each query is added to the class. With
-                "given" the rows contain every query together with its negation. With "given" the first query of each
-                pair of negations is kept, and the second query is implied.
+            negations: treatment of negations. With "implied" the rows hold only queries, and the class implicitly
+                contains their negations. With "given" the rows hold every query together with its negation; the first
+                one of each pair is kept, and the second one is implied.
 
         Raises:
             InvalidInput: there is no query, the number of columns is no power of two up to 2^22, or with "given" a
                 query has no negation.
 
         Warns:
-            Rows that stand twice are dropped.
+            Rows that occur twice are dropped.
 
         Example:
             >>> Workload.predicates([[0, 1, 0, 1], [1, 0, 1, 0]], negations="given").truth.astype(int).tolist()
@@ -243,12 +244,12 @@ class Workload:
             count: number of queries, k.
             width: number of attributes of each query.
             seed: public seed, which is stored in the workload. Equal seeds give equal queries.
-            signed: whether each literal requires its bit to be true or false at random. With `signed=False` all
-                literals require true.
+            signed: whether each literal requires true or false at random. With `signed=False` all literals require
+                true.
             kind: conjunctions or parities.
-            distinct_columns: whether a query's attributes come from different columns. With `distinct_columns=False`
-                each attribute is drawn independently, as in the authors' prototype. With `distinct_columns=False` an
-                attribute may be drawn twice, which makes the query shorter.
+            distinct_columns: whether the attributes of a query come from different columns. With
+                `distinct_columns=False` each attribute is drawn independently, as in the authors' prototype. An
+                attribute may then be drawn twice, which makes the query shorter.
 
         Raises:
             InvalidInput: there are fewer different queries, or a number is out of range.
@@ -272,17 +273,18 @@ class Workload:
         cls, domain: Schema | int, *, width: int = 3, positive: bool = True,
         kind: Literal["conjunctions", "parities"] = "conjunctions", smaller: bool | None = None,
     ) -> Workload:
-        """A workload of all queries of a width, in lexicographic order. The attributes of one query come from different
-        columns.
+        """A workload of all queries with `width` attributes, in lexicographic order. The attributes of one query come
+        from different columns.
 
         Args:
             domain: the schema, or the number of attributes d.
             width: number of attributes of each query.
-            positive: True for literals that require true only, False for every pattern of bits.
+            positive: whether all literals require true. With False there is a query for every combination of required
+                bits.
             kind: conjunctions or parities.
-            smaller: whether to add all queries of smaller widths, which come first. The default None adds smaller
-                widths for parities only: parities of all widths up to r determine the marginals of width r (see
-                `marginals_from_parities`).
+            smaller: whether to add all queries with fewer attributes, which come first. The default None adds these
+                queries for parities only, since parities of up to r attributes determine the marginals of r attributes
+                (see `marginals_from_parities`).
 
         Raises:
             InvalidInput: there are more than 2^26 queries, or the width is larger than the number of columns. The
@@ -328,12 +330,12 @@ class Workload:
         return cls(kind=kind, attributes=count, index=kept, bits=required)
 
     def words(self, schema: Schema, count: int | None = None) -> list[str]:
-        """A text for each conjunction or parity, k texts, or the first `count` of them. The function `split` of
+        """A text for each of the k conjunctions or parities, or for the first `count` of them. The function `split` of
         `confide.release.schema` turns the text of a conjunction back into its literals.
 
         Args:
             schema: schema that defines the attributes.
-            count: number of queries, all if left out.
+            count: number of texts; if left out, one for each query.
 
         Raises:
             InvalidInput: the schema has another number of attributes, or the queries are predicates.
@@ -371,7 +373,7 @@ class Workload:
         """A workload of some of the queries, given by their positions, each at most once.
 
         Raises:
-            InvalidInput: the positions are no whole numbers in [0, k), or one stands twice.
+            InvalidInput: the positions are no whole numbers in [0, k), or a position occurs twice.
         """
         queries = np.asarray(queries)
         if queries.ndim != 1 or queries.dtype.kind not in "iu" or not len(queries):
@@ -448,7 +450,8 @@ class Workload:
             add_record(self.index, self.bits, self.kind == "parities", bits, total)
 
     def parity_errors(self, errors: Any) -> np.ndarray:
-        """Errors of the answers converted to the scale of parities, from -1 to +1, on which they are twice as large.
+        """Errors of the answers, converted to the scale of parities from -1 to +1. On this scale the errors are twice
+        as large.
 
         Raises:
             InvalidInput: the queries are no parities.

@@ -1,5 +1,5 @@
-"""Targeted search in a private network: the list of found targets is published, and it reveals almost nothing about the
-contacts of anybody else.
+"""Targeted search in a private network. The list of found targets is published, and the list reveals almost nothing
+about the contacts of people who are not targets.
 """
 
 from confide._lazy import exports

@@ -1,8 +1,9 @@
-"""Graphs in compressed rows: construction from pairs of vertices, and the parts of the proximity statistics.
+"""Graphs as sorted lists of neighbours in two arrays (compressed rows): construction from pairs of vertices, and counts
+for the proximity statistics.
 
 *Construction.* Pairs are sorted into blocks of vertices, and each block is finished on its own. The lists of a block
-fit into a core's cache, where sorting and removing repeated neighbours are fast. The pairs themselves are read and
-written in streams. The result does not depend on the number of threads.
+fit into a core's cache, where it is fast to sort the lists and to remove repeated neighbours. The pairs themselves are
+read and written in sequence. The result does not depend on the number of threads.
 
 *Statistics.* The module also computes sums over neighbours, triangles and simple paths.
 """
@@ -34,7 +35,7 @@ _SHORT = 48  # a list that is sorted by insertion
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lists:
-    """The neighbours of all vertices as sorted lists. Private.
+    """The neighbours of all vertices as sorted lists. The lists are private.
 
     Args:
         indptr: index in `indices` at which each list begins, int64, shape (n + 1,).
@@ -56,8 +57,8 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
     The computation needs 16 bytes for each pair, besides its arguments and its result.
 
     Args:
-        first: first vertex of each pair, int32, in 0..n-1. Pairs come in any order, and a pair and its reverse are the
-            same.
+        first: first vertex of each pair, int32, in 0..n-1. Pairs may be in any order, and (u, v) is the same pair as
+            (v, u).
         second: second vertex of each pair, int32, of the same length.
         people: number n of vertices, below 2^31.
 
@@ -178,7 +179,7 @@ def is_sound(indptr: _Places, indices: _Ranks) -> bool:
 
     Args:
         indptr: index in `indices` at which each list begins, int64, shape (n + 1,), n >= 0.
-        indices: neighbours, int32, of any length.
+        indices: neighbours of all vertices, list after list, int32, of any length.
     """
     people = len(indptr) - 1
     if indptr[0] != 0 or indptr[people] != len(indices):
@@ -209,12 +210,12 @@ class Adjacency(Protocol):
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """Start of each vertex's row of neighbours, shape (n + 1,)."""
+        """Index in `indices` at which each vertex's list of neighbours begins, and the end, shape (n + 1,)."""
         ...
 
     @property
     def indices(self) -> NDArray[np.int32]:
-        """Neighbours, sorted within a row, shape (2m,)."""
+        """Neighbours of all vertices, ascending within each vertex's list, shape (2m,) for m edges."""
         ...
 
     @property
@@ -227,7 +228,7 @@ class Adjacency(Protocol):
 def neighbour_sums(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Sum of the weights of each vertex's neighbours, shape (n,). Rows of vertices with weight 0 are not read."""
+    """Sum of the weights of each vertex's neighbours, shape (n,). Neighbours of vertices with weight 0 are not read."""
     out = np.zeros(weights.size, dtype=np.int64)
     for u in range(weights.size):
         weight = weights[u]
@@ -241,8 +242,8 @@ def neighbour_sums(
 def triangles(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], inside: NDArray[np.int64], ends: int
 ) -> NDArray[np.int64]:
-    """Number of triangles {v, a, b} of each vertex v in which at least `ends` (1 or 2) of a and b are inside, shape
-    (n,).
+    """Number of triangles {v, a, b} of each vertex v in which at least `ends` (1 or 2) of the vertices a and b have
+    `inside` nonzero, shape (n,).
     """
     count = inside.size
     near = np.zeros(count, dtype=np.int64)

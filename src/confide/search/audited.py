@@ -78,7 +78,7 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
     Args:
         mechanism: mechanism as the campaign will run it.
         seed: seed of the audit's own runs of the search.
-        charged: epsilon that a plan charges to the ledger; None without a plan.
+        charged: epsilon that a plan charges to the ledger, in nats; None without a plan.
 
     Raises:
         InvalidInput: a mechanism that is no private search, or a search that never looks for another component.
@@ -106,7 +106,7 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
 
 
 def named_charge(mechanism: PTarget) -> PureDP:
-    """The loss that follows from the parameters: epsilon times the number of calls.
+    """The privacy loss that follows from the parameters: epsilon times the number of searches for a component.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -209,12 +209,13 @@ def _misses(mechanism: PTarget) -> Examined:
 
 
 def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
-    """The probability that a drawn threshold misses the stopping target K by more than is promised. A search that draws
-    no threshold has no rows.
+    """Audit rows that compare the probability of a threshold with a larger error than promised with the promised
+    failure probability. The error is the distance from the stopping target K. A search that draws no threshold has no
+    rows.
 
     Args:
         mechanism: mechanism as the campaign will run it.
-        even: whether the threshold is drawn from the uniform distribution, as a mutant that ignores all counts.
+        even: whether the threshold is drawn uniformly, for a mutant that ignores all counts.
 
     Example:
         >>> threshold_misses(PTarget(2000, 3, 8, 2.0, 100, "private"))[0].verdict
@@ -275,7 +276,7 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
     Args:
         mechanism: mechanism as the campaign will run it.
         seed: seed of simulated runs on a synthetic network.
-        charged: planned epsilon.
+        charged: epsilon that the plan charges to the ledger, in nats.
     """
     boards = _boards(mechanism, seed)
     # A list with one search fewer on its bill, and the same people.

@@ -84,7 +84,9 @@ class _HalfScale(_Call):
 
 
 class HalfLaw(_Search):
-    """The law of the mutant `HalfDrawn`: noise at half of its scale, but thresholds as for the full scale."""
+    """The law of the mutant `HalfDrawn`: noise at half of its scale, but thresholds drawn as if the noise had its full
+    scale.
+    """
 
     @property
     def call(self) -> Any:
@@ -92,7 +94,7 @@ class HalfLaw(_Search):
 
 
 class HalfDrawn(_Search):
-    """Mutant: the program draws noise at half of the scale in its stated law and promise."""
+    """Mutant: the program draws noise at half of the scale that its stated law and its promise assume."""
 
     @property
     def call(self) -> Any:
@@ -100,10 +102,11 @@ class HalfDrawn(_Search):
 
 
 def drawn_at(factor: float) -> type[Any]:
-    """Mutant: the program draws noise at a fraction of the scale in its stated law and promise.
+    """Class of mutants in which the program draws noise at a fraction of the scale that its stated law and its promise
+    assume.
 
     Args:
-        factor: the fraction.
+        factor: drawn noise scale as a fraction of the stated noise scale, > 0.
     """
 
     class Part(_Call):
@@ -119,7 +122,7 @@ def drawn_at(factor: float) -> type[Any]:
 
 
 class TiesByDegree(Walk):
-    """Mutant: inside a component, the found targets are listed by their number of contacts."""
+    """Mutant: inside a component, the targets after the first one are listed by decreasing number of contacts."""
 
     def explore(self, start: int = -1) -> int:
         before = len(self.order)
@@ -155,7 +158,7 @@ class _SharpRule(_Call):
 
 
 class NoiselessThreshold(_Search):
-    """Mutant: the threshold with the best score, without any noise."""
+    """Mutant: the threshold with the best score is used, without a random draw."""
 
     @property
     def call(self) -> Any:
@@ -163,7 +166,7 @@ class NoiselessThreshold(_Search):
 
 
 class SharpThreshold(_Search):
-    """Mutant: the threshold's noise suffices only if a rewired vertex moves a single count."""
+    """Mutant: the threshold is drawn as if a rewired vertex changed every count by at most 1."""
 
     @property
     def call(self) -> Any:
@@ -218,8 +221,8 @@ def misses(one: Any, score: float, point: float) -> float:
     """Probability that a target's score plus noise is below the value of a fake target without noise.
 
     Args:
-        one: settings of one call.
-        score: score of the target.
+        one: public parameters of one search for a component.
+        score: statistic of the target before noise.
         point: value of the fake target.
     """
     y = (point - score) / one.noise_scale
@@ -235,8 +238,8 @@ def misses(one: Any, score: float, point: float) -> float:
 
 
 class CappedTree(LawTree):
-    """The exact laws of a mutant that examines one vertex and gives up. In the mutant protected vertices compete with
-    the targets.
+    """The exact laws of a mutant that examines one vertex and then gives up. In this mutant a protected vertex may take
+    the place of a target.
     """
 
     def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:

@@ -1,5 +1,5 @@
-"""Exact privacy losses of a private search: of its threshold, of a choice among noisy values, and of the whole released
-list.
+"""Exact privacy losses of a private search: the losses of the threshold, of a choice among noisy values, and of the
+whole released list.
 
 The output laws are computed on all graphs that one protected vertex can make of a synthetic network. Every two graphs
 of one network are compared, in both directions. The comparison uses no sampling and raises no false alarms.
@@ -75,12 +75,12 @@ class Made:
     """A synthetic network, its targets, and all ways in which one protected vertex is rewired.
 
     Args:
-        name: short description of the network.
+        name: short description of the network, for the audit report.
         people: number of people.
-        fixed: edges between all other vertices.
-        vertex: protected vertex that is rewired.
-        contacts: contacts of that vertex in each graph. The first graph is the network itself.
-        targets: targets, of which the first is the seed.
+        fixed: edges between the vertices that are not rewired.
+        vertex: index of the protected vertex that is rewired.
+        contacts: contacts of the rewired vertex in each graph. The first graph is the network itself.
+        targets: indices of the targets; the first one is the seed.
         degree_bound: public bound d on all degrees.
         stopping_target: stopping target K.
     """
@@ -117,8 +117,8 @@ class Made:
 
 @lru_cache(maxsize=1)
 def network() -> Made:
-    """A network of ten people with three groups of targets, and all rewirings of one stranger between them with degrees
-    up to 4.
+    """A network of ten people with three groups of targets, and all rewirings of one stranger. All degrees are at most
+    4.
     """
     fixed = ((0, 1), (0, 2), (1, 3), (2, 4), (4, 5), (3, 6), (6, 7), (3, 7), (2, 9), (9, 6))
     targets, vertex, bound = (0, 1, 4, 5, 7), 8, 4
@@ -131,11 +131,11 @@ def network() -> Made:
 
 
 def rivals(scale: float, lift: int = 0) -> Made:
-    """A network with two hidden targets, one with a much larger statistic. One stranger changes from a contact of the
-    target with the smaller statistic to a contact of the other target.
+    """A network with two hidden targets, of which one has a much larger statistic. A rewired stranger may be a contact
+    of either hidden target, of both, or of neither.
 
     Args:
-        scale: noise scale b. The worst case is approached when the number of bridges is several times b.
+        scale: noise scale b. The number of bridges is about 6 b, at which the loss is close to its worst case.
         lift: number of bridges that join the seed to both hidden targets in every graph.
     """
     count = min(WIDEST, math.ceil(6 * scale) + 1)
@@ -150,11 +150,12 @@ def rivals(scale: float, lift: int = 0) -> Made:
 
 
 def shared_bridge(others: int = 30, lift: int = 0) -> Made:
-    """A network with many hidden targets, all of which one stranger joins to the seed, or none.
+    """A network with many hidden targets. One stranger joins either all of the hidden targets to the seed, or none of
+    them.
 
     Args:
         others: number of hidden targets.
-        lift: number of bridges to all hidden targets, which each shares with the seed in every graph.
+        lift: number of bridges that join the seed to all hidden targets in every graph.
     """
     targets = tuple(range(2, 2 + others))
     fixed = [(end, bridge) for bridge in range(2 + others, 2 + others + lift) for end in (0, *targets)]
@@ -163,11 +164,11 @@ def shared_bridge(others: int = 30, lift: int = 0) -> Made:
 
 
 def crowd(scale: float, lift: int = 0) -> Made:
-    """A network with one hidden target, and a stranger who shares many contacts with the seed, or none.
+    """A network with one hidden target, and a stranger who shares either many contacts with the seed, or none.
 
     Args:
         scale: noise scale b.
-        lift: number of bridges to the hidden target.
+        lift: number of bridges that join the seed to the hidden target in every graph.
     """
     count = min(WIDEST, math.ceil(6 * scale) + 3) + lift
     near = tuple(range(3, 3 + count))
@@ -183,8 +184,8 @@ def _hub(found: int) -> tuple[tuple[int, ...], list[_Edges]]:
 
 
 def hub_rivals(scale: float) -> Made:
-    """A network with two hidden targets, one ahead, and a stranger who knows a whole group of targets. The network is
-    for statistics that count each found target.
+    """A network with two hidden targets, of which one has a larger statistic, and a stranger who may know all of a
+    group of targets. The network is for statistics that count each found target.
 
     Args:
         scale: noise scale b, in units of the statistic's sensitivity.
@@ -202,7 +203,8 @@ def hub_rivals(scale: float) -> Made:
 
 
 def hub_bridge(found: int = 40, others: int = 40) -> Made:
-    """A network with many hidden targets, all of which one stranger joins to a whole group of targets, or none.
+    """A network with many hidden targets. One stranger joins either all of the hidden targets to a group of found
+    targets, or none of them.
 
     Args:
         found: number of targets in the group.
@@ -218,8 +220,8 @@ def hub_bridge(found: int = 40, others: int = 40) -> Made:
 
 @lru_cache(maxsize=1)
 def tied() -> Made:
-    """A network with one component of five targets in which the search meets ties, and all rewirings of one
-    stranger.
+    """A network with one component of five targets, some of which have equally many contacts among the found targets,
+    and all rewirings of one stranger.
     """
     fixed, targets, vertex, bound = ((0, 1), (0, 2), (1, 3), (2, 4), (5, 6)), (0, 1, 2, 3, 4), 7, 4
     joined = np.zeros((8, 8), dtype=np.bool_)
@@ -232,13 +234,14 @@ def tied() -> Made:
 
 
 def fitted(mechanism: PTarget, made: Made, components: int = 2, stopping_target: int | None = None) -> Any:
-    """The mechanism with the public numbers of a synthetic network, and its own noise, stop and statistic.
+    """A mechanism with the noise, stop and statistic of the given mechanism, and with the number of people, degree
+    bound and stopping target of a synthetic network.
 
     Args:
         mechanism: sound mechanism, or a mutant.
         made: synthetic network.
         components: number k of components.
-        stopping_target: stopping target K; None for the network's own.
+        stopping_target: stopping target K; None for the stopping target of the network.
     """
     target = made.stopping_target if stopping_target is None else stopping_target
     return replace(mechanism, people=made.people, components=components, degree_bound=made.degree_bound,
@@ -246,23 +249,23 @@ def fitted(mechanism: PTarget, made: Made, components: int = 2, stopping_target:
 
 
 def tree_of(one: Any, made: Made, components: int = 2, kind: type[LawTree] = LawTree) -> LawTree:
-    """The exact laws for all graphs of a network.
+    """The object that computes the exact law of the released list for each graph of a network.
 
     Args:
-        one: settings of one call.
+        one: public parameters of one search for a component.
         made: synthetic network.
         components: number k of components.
-        kind: class that computes the laws, of the sound search or of a mutant.
+        kind: class that computes the laws of the released list, for the sound search or for a mutant.
     """
     return kind(one, components, made.targets[:1], made.targeted)
 
 
 def spread(laws: Iterable[NDArray[np.float64]]) -> float:
-    """The largest log ratio of the probabilities of any outcome between any two laws. Outcomes too rare for doubles are
-    left out.
+    """The largest log ratio, over all outcomes, of the probabilities of one outcome under two of the laws. Outcomes
+    that are too rare for doubles are left out.
 
     Args:
-        laws: arrays of probabilities over the same outcomes.
+        laws: arrays of probabilities, all over the same outcomes in the same order.
 
     Example:
         >>> round(spread([np.array([0.5, 0.5]), np.array([0.25, 0.75])]), 6)
@@ -282,7 +285,8 @@ _NEVER = 1e-150  # rarer outcomes are not compared: doubles may not hold their c
 
 
 def networks(mechanism: PTarget) -> tuple[Made, ...]:
-    """The networks of the audit, which are small and adapted to the mechanism's noise scale.
+    """The synthetic networks of the audit. The networks are small, and their sizes depend on the mechanism's noise
+    scale.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -305,8 +309,8 @@ def counts_each(mechanism: PTarget) -> bool:
 
 
 def lifted(mechanism: PTarget) -> int:
-    """Number of contacts that hidden targets share with the seed in every graph, so that their statistic is near a
-    public threshold.
+    """Number of contacts that hidden targets share with the seed in every graph. This number brings the statistic of
+    the hidden targets near a public threshold; it is 0 without a public threshold.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -317,8 +321,8 @@ def lifted(mechanism: PTarget) -> int:
 
 
 def unplanted(mechanism: PTarget) -> dict[str, str]:
-    """Mapping from fault to reason, for the faults of a selection and a threshold whose leaks cannot be shown at the
-    given parameters.
+    """Mapping from the key of a fault to a reason. The mapping holds the faults of a selection or a threshold that the
+    audit does not inject, because the leak cannot be shown at the given parameters.
 
     The mapping follows from the parameters, not from results of an audit.
 
@@ -352,12 +356,13 @@ def _released(tree: LawTree, made: Made) -> tuple[int, ...]:
 
 
 def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
-    """Compare the loss of the first choice among noisy values, at known thresholds, with the cost of a selection.
+    """Compare the exact loss of the first selection among noisy values, at known thresholds, with the epsilon of a
+    selection.
 
     Args:
         mechanism: sound mechanism, or a mutant.
-        kind: class that computes the laws, of the sound search or of a mutant.
-        sound: sound mechanism whose promise must hold, if `mechanism` is a mutant.
+        kind: class that computes the laws of the released list, for the sound search or for a mutant.
+        sound: sound mechanism whose promise is checked, if `mechanism` is a mutant; None if `mechanism` is sound.
     """
     worst, pairs = (0.0, 1.0), 0
     for made in networks(sound or mechanism):
@@ -383,11 +388,11 @@ def _known(one: Any) -> Sequence[float | None]:
 
 
 def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
-    """Compare the loss of the threshold's law, given the released list, with the cost of a threshold.
+    """Compare the exact loss of a drawn threshold, given the released list, with the epsilon of a threshold.
 
     Args:
         mechanism: sound mechanism, or a mutant, with a stop that draws a threshold.
-        sound: sound mechanism whose promise must hold, if `mechanism` is a mutant.
+        sound: sound mechanism whose promise is checked, if `mechanism` is a mutant; None if `mechanism` is sound.
     """
     worst, pairs = (0.0, 1.0), 0
     for made in (network(), shared_bridge(), shared_bridge(4)):
@@ -406,7 +411,7 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
 
 
 def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
-    """The largest log ratio of the probabilities of any released list between any two of the graphs.
+    """The largest log ratio, over all lists, of the probabilities of one released list on two of the graphs.
 
     Args:
         tree: exact laws of the search.
@@ -418,7 +423,8 @@ def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
 
 
 def list_row(mechanism: PTarget) -> AuditRow:
-    """Compare the loss of the whole released list after two calls with the promise of a mechanism of two calls.
+    """Compare the exact loss of the released list after two searches for a component with the promise of a mechanism
+    that makes two.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -437,7 +443,7 @@ def list_row(mechanism: PTarget) -> AuditRow:
 
 
 def list_events(mechanism: PTarget) -> tuple[Event, ...]:
-    """The privacy events of the two calls in `list_row`, on the network where their cost is least.
+    """The privacy events of the two searches for a component in `list_row`, on the network where their cost is least.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -451,13 +457,14 @@ def _of_two_calls(mechanism: PTarget) -> list[tuple[Made, Any]]:
 
 
 def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
-    """Compare the delta of the whole released list after two calls, at the promised epsilon of a mechanism of two
-    calls, with the planned delta. Without a planned delta there is no row.
+    """Compare the exact delta of the released list after two searches for a component with the planned delta. The delta
+    is computed at the epsilon that a mechanism of two searches promises. Without a planned delta the list of audit rows
+    is empty.
 
     Args:
         mechanism: mechanism as the campaign will run it.
-        share: share of the promised epsilon at which delta is computed. A share below 1 claims more than is promised,
-            as a mutant.
+        share: fraction of the promised epsilon at which delta is computed; 1 for the sound search. A mutant has a
+            fraction below 1, which claims a smaller loss than is promised.
     """
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []
@@ -475,8 +482,8 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
 
 
 def list_delta(tree: LawTree, graphs: Sequence[Any], epsilon: float) -> float:
-    """The largest delta of the released list at a given epsilon, over every two of the graphs: the mass of one law
-    above e^epsilon times the other.
+    """The largest delta of the released list at a given epsilon, over all pairs of graphs. The delta of a pair is the
+    mass of one law above e^epsilon times the other law.
 
     Args:
         tree: exact laws of the search.

@@ -1,14 +1,16 @@
-"""Audits of a private search's own code: they tie the exact laws to the program, on small networks and at full size.
+"""Audits of a private search's own code: comparisons of the program with the exact laws, on small networks and at full
+size.
 
-*Small networks.* The exact losses are computed from a probability law, not from the program. The rows compare the law
-with the program: with the logits of every threshold that the program requests from its noise, for any vertices examined
-before, and with the lists of some thousand runs.
+*Small networks.* The exact losses are computed from a probability law, not from the program. The audits compare this
+law with two outputs of the program. One output is the logits of every threshold that the program requests from its
+noise, for any vertices examined before. The other output is the lists of some thousand runs.
 
 *Full size.* Exact laws are limited to networks of a few people and three components. The full-size audit keeps the
-campaign's number of people, components, noise and stop. The audit records a whole run. Then the audit computes each
-call again, from the records, the scale that follows from epsilon, and the draws of the run. The law of each threshold
-must be the law of the rule. The examined vertices must be those that the draws determine, one by one, so noise that is
-drawn and then reduced shows in the order.
+campaign's number of components, noise, stop and number of people, up to 50,000 people (2,000 for statistics other than
+common neighbours). The audit records a whole run. Then the audit computes each search for a component again, from the
+records, the noise scale that follows from epsilon, and the draws of the run. The law of each threshold must be the law
+of the rule. The examined vertices must be those that the draws determine, one by one, so noise that is drawn and then
+reduced shows in the order.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ __all__ = ["FALSE_ALARM", "RUNS", "full_size_row", "history_row", "rerun", "runs
 # ---- audited runs
 
 FALSE_ALARM = 1e-8
-"""Probability that the lists of a sound search are flagged."""
+"""Probability that the audit flags the lists of a sound search."""
 
 RUNS = 4000
 
@@ -106,7 +108,7 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
 
     Args:
         mechanism: mechanism whose run is checked.
-        walk: class that searches inside components, sound or with a fault.
+        walk: class that searches inside components, `Walk` or a mutant of it.
     """
     made, orders = tied(), set[tuple[int, ...]]()
     one = replace(fitted(mechanism, made), components=1)
@@ -124,13 +126,13 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
 
 
 def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
-    """The epsilon at which noise of half the scale changes the lists of the small network most visibly.
+    """The epsilon at which runs can best detect noise of half the scale, from the released lists on the small network.
 
-    At the campaign's own epsilon the noise may drown the few contacts of the small network. If the noise drowned these
-    contacts, halving the noise would change nothing that thousands of runs could show.
+    At the campaign's own epsilon the noise may be much larger than the statistics on the small network. Thousands of
+    runs could then not detect that the noise is halved.
 
     Args:
-        mechanism: mechanism whose law follows from its parameters.
+        mechanism: sound mechanism, whose law follows from its parameters.
         runs: number of lists that will be drawn.
     """
     investigation, one = _small(), fitted(_at(mechanism, mechanism.epsilon), network(), 3)
@@ -166,9 +168,9 @@ def runs_row(
         seed: seed of the first run.
         runs: number of runs.
         noise: function from the number of a run to its source of noise; None for simulated noise.
-        sound: sound mechanism whose law is expected, if `mechanism` is a mutant.
-        query_cap: cap on the examinations of a run, as a mutant; no private run has one.
-        epsilon: epsilon of a call, in nats; None for the value of `telling_epsilon`.
+        sound: sound mechanism whose law is expected, if `mechanism` is a mutant; None if `mechanism` is sound.
+        query_cap: largest number of examinations of a run, for a mutant; None for no limit, as in every private run.
+        epsilon: epsilon of one search for a component, in nats; None for the value of `telling_epsilon`.
     """
     made, investigation, reference = network(), _small(), sound or mechanism
     epsilon = telling_epsilon(reference) if epsilon is None else epsilon
@@ -227,8 +229,9 @@ class _Observed(NamedTuple):
 
 
 def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRow]]:
-    """A function from a search, sound or mutant, to its row of the full-size audit. All calls of the function use the
-    same run number, one in which the sound search makes all of its calls.
+    """A function from a search, sound or mutant, to the audit rows of the full-size audit. The function always audits
+    the same run number: the first run in which the sound search makes all of its searches for a component, or else the
+    run in which it makes most.
 
     Args:
         mechanism: mechanism as the campaign will run it.

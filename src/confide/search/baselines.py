@@ -29,14 +29,15 @@ __all__ = ["FoundTargets", "finish", "random_order", "target"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FoundTargets:
-    """Result of a baseline search. The order of the found targets may be released only if `guarantees` say so.
+    """Result of a baseline search. The order of the found targets may be released only if `guarantees` hold a privacy
+    promise.
 
     Args:
         order: ids of the confirmed targets in the order in which they were found.
-        joined: positions in `order` at which a component begins.
-        calls: number of searches for a new component.
+        joined: positions in `order` at which each component begins.
+        calls: number of searches for a new component that were made.
         ended: reason why the search ended.
-        guarantees: promises about a release of the order.
+        guarantees: promises about a release of `order`; empty if nothing is promised.
         log: record that only the operator may see.
     """
 
@@ -92,19 +93,19 @@ def target(
     investigation: Investigation, components: int, give_up_after: int | None = None,
     statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """Run the search without noise. Between components the search examines vertices by decreasing statistic, and it
-    promises nothing.
+    """Run the search without noise, which has no privacy guarantee. To find a new component, the search examines
+    vertices by decreasing statistic.
 
     Among vertices with equal statistics the lowest id comes first. The statistic is not recomputed until a target is
     found.
 
     Args:
         investigation: graph, seeds and oracle.
-        components: number k >= 1 of components: at most k - 1 searches for a new component are made.
+        components: largest number k >= 1 of components to find; at most k - 1 searches for a new component are made.
         give_up_after: number K of examinations after which a search for a component gives up; None for no limit.
         statistic: statistic of proximity; common neighbours by default.
         cap: number of examinations after which the whole search ends; None for no limit.
-        answers: mapping from id to status, from earlier questions.
+        answers: mapping from id to whether it is a target, from earlier questions.
 
     Raises:
         InvalidInput: a number out of range, or a statistic without signal.
@@ -144,17 +145,19 @@ def random_order(
     investigation: Investigation, components: int, noise: Noise, *, cap: int | None = None,
     answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """Run the search that costs no privacy: between components it examines vertices in a uniformly random order.
+    """Run the search that costs no privacy. To find a new component, the search examines vertices in a uniformly random
+    order.
 
     The next target is uniform among the remaining targets, for any contacts. So without a cap the order of the found
-    targets says nothing about a protected vertex. The difference to a private search shows the benefit of its epsilon.
+    targets says nothing about a protected vertex. The comparison with a private search shows the benefit of the privacy
+    budget that the private search spends.
 
     Args:
         investigation: graph, seeds and oracle.
-        components: number k >= 1 of components.
+        components: largest number k >= 1 of components to find.
         noise: source of randomness.
         cap: number of examinations after which the search ends, which voids the promise; None for no limit.
-        answers: mapping from id to status, from earlier questions.
+        answers: mapping from id to whether it is a target, from earlier questions.
 
     Raises:
         InvalidInput: a number out of range.

@@ -1,8 +1,9 @@
-"""SearchCom: a search for one target beyond the components that were found, by noisy statistics of proximity.
+"""SearchCom: a search for one target outside the components that were found, by noisy statistics of proximity.
 
-Every unexamined vertex gets fresh noise. Vertices are examined from the largest noisy value down, until one is a target
-or the fake target is next. The release is the target, or nothing. The law of the release is a function of the graph and
-the released list alone.
+Every unexamined vertex gets fresh noise. Vertices are examined from the largest noisy value down, until a vertex is a
+target or the fake target is next. The fake target is an additional item with noise whose only purpose is to end the
+search. The release is the target, or nothing. The law of the release is a function of the graph and the released list
+alone.
 
 Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
 """
@@ -80,10 +81,10 @@ LARGEST_THRESHOLD = Parameter(
 
 
 def call_epsilon(words: str) -> Parameter:
-    """The parameter that holds the epsilon of one call.
+    """The parameter `epsilon` of one search for a component.
 
     Args:
-        words: description of the parameter for the class that has it.
+        words: description of the parameter, for the class that declares it.
     """
     return Parameter(words, unit="nats", above=0, at_most=_MOST_EPSILON)
 
@@ -98,8 +99,8 @@ _BLOCK = 4096
 
 
 class NoisyCandidates:
-    """Unexamined vertices in the order of their noisy values, drawn only as far as needed. The entry -1 stands for the
-    fake target.
+    """Unexamined vertices in falling order of their noisy values, drawn only as far as needed. The entry -1 stands for
+    the fake target.
     """
 
     def __init__(self, items: NDArray[np.int64], order: NoisyOrder, threshold: float | None) -> None:
@@ -108,18 +109,18 @@ class NoisyCandidates:
 
     @property
     def threshold(self) -> float | None:
-        """Value of the fake target, if there is one."""
+        """Value of the fake target before noise; None if there is no fake target."""
         return self._threshold
 
     def take(self, count: int) -> NDArray[np.int64]:
-        """Draw the next vertices in the order."""
+        """Draw the next `count` vertices in the order, or fewer at the end."""
         return np.asarray(self._vertices[self._order.take(count)])
 
 
 @renamed(delta="sensitivity", scale="noise_scale")
 @dataclass(frozen=True, kw_only=True)
 class ComponentSearch(Declared):
-    """The public parameters of one call: a search for one component beyond the components that were found.
+    """The public parameters of one call: a search for one component outside the components that were found.
 
     The class has no `for_budget`, because a budget covers the whole list: `PTarget.for_budget` divides it among calls.
 
@@ -180,13 +181,15 @@ class ComponentSearch(Declared):
 
     @cached_property
     def sensitivity(self) -> float:
-        """Targeted sensitivity of the statistic."""
+        """Targeted sensitivity of the statistic: the largest change of the value of an unconfirmed target by one
+        protected vertex.
+        """
         return float(self.statistic.sensitivity(self.degree_bound))
 
     @property
     def selection_epsilon(self) -> float:
-        """Largest cost of the noisy order: half of epsilon, rounded down, if a threshold is drawn, and all of epsilon
-        if not.
+        """Largest privacy loss of the noisy order, in nats: half of epsilon, rounded down, if a threshold is drawn;
+        otherwise all of epsilon.
         """
         if not self.draws_threshold:
             return self.epsilon
@@ -196,8 +199,8 @@ class ComponentSearch(Declared):
 
     @property
     def room(self) -> float:
-        """Part of `selection_epsilon` that covers the rounding of doubles: 2^-38, or more if scores are thousands of
-        noise scales.
+        """Part of `selection_epsilon` that covers the rounding of doubles, in nats: 2^-38, or more if scores can be
+        thousands of noise scales.
         """
         most = self.statistic.most(self.degree_bound)
         reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
@@ -209,8 +212,8 @@ class ComponentSearch(Declared):
 
     @cached_property
     def noise_scale(self) -> float:
-        """Noise scale b, rounded up. Delta is the sensitivity of the scores, and the selection of one call costs 2
-        Delta / b plus `room`.
+        """Noise scale b, rounded up. The selection of one call costs 2 Delta / b plus `room`, where Delta is the
+        sensitivity of the scores.
         """
         return math.nextafter(2 * self.sensitivity / (self.selection_epsilon - self.room), math.inf)
 
@@ -227,9 +230,11 @@ class ComponentSearch(Declared):
             noise_scale=self.noise_scale, largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of one call: a threshold with bounded range, and a selection with pure privacy.
+        """The privacy events of one call: a draw of the threshold with bounded range, if the stop draws a threshold,
+        and a selection with pure differential privacy.
 
-        With Gumbel noise the selection has bounded range too, because its argmax is an exponential mechanism.
+        With Gumbel noise the selection has bounded range too, because the choice of the largest noisy value is an
+        exponential mechanism.
         """
         kind = BoundedRangeEvent if self.noise_kind == "gumbel" else PureEvent
         unit, each = Relation.EDGES_OF_ONE, self.selection_epsilon
@@ -239,7 +244,7 @@ class ComponentSearch(Declared):
         return (BoundedRangeEvent(epsilon=each, neighbours=unit, label="threshold"), selection)
 
     def values(self, walk: Walk) -> NDArray[np.float64] | NDArray[np.int32]:
-        """The statistic of each vertex with respect to the confirmed targets, shape (n,). Private."""
+        """The private statistic of each vertex with respect to the confirmed targets, shape (n,)."""
         if isinstance(self.statistic, CommonNeighbours):
             return walk.common_neighbours()
         return self.statistic.values(walk.graph, np.sort(walk.order))
@@ -248,9 +253,9 @@ class ComponentSearch(Declared):
         """The unexamined vertices in noisy order, with the fake target among them.
 
         Args:
-            walk: state of the search. Private.
+            walk: private state of the search.
             noise: source of noise, which must be fresh in every call.
-            call: number of the call, which is part of the names of its streams.
+            call: number of the call, from 0; the names of the call's random streams contain this number.
         """
         values = self.values(walk)
         threshold = None if self.public_threshold is None else float(self.public_threshold)
@@ -266,11 +271,11 @@ class ComponentSearch(Declared):
         """The noisy order of given values.
 
         Args:
-            values: values of the unexamined vertices. Private.
+            values: private statistics of the unexamined vertices.
             noise_scale: noise scale b.
             noise: source of noise, which must be fresh in every call.
             call: number of the call.
-            threshold: value of the fake target; None for no fake target.
+            threshold: value of the fake target before noise; None for no fake target.
         """
         return NoisyOrder(values, noise_scale, self.noise_kind, noise, stream=("component", call, "order"),
                           fake=threshold, plain=not self.statistic.whole, sensitivity=self.sensitivity, room=self.room,
@@ -284,7 +289,7 @@ def search_component(
     public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0,
     log: OperatorLog | None = None,
 ) -> Any:
-    """Make one call of SearchCom. Returns the id of a target beyond the released ones, or None.
+    """Make one call of SearchCom. The result is the id of a target that is not among the released ones, or None.
 
     Args:
         graph: network of contacts.
@@ -292,19 +297,19 @@ def search_component(
             `sfs`.
         oracle: source of statuses, in any form that `Investigation` accepts.
         noise: source of randomness.
-        epsilon: cost of the call, in nats.
-        examined: ids of the examined vertices, the set I; T always belongs to it. The call adds the vertices that it
-            examines to the set I. The set must hold no target other than those in T. A vertex counts as examined only
-            if the search used the oracle's answer about it.
-        stopping_target: stopping target K, for a private or smoothed stop.
-        degree_bound: public degree bound d.
-        stop: rule for giving up, as in `PTarget`.
+        epsilon: privacy loss of the call, in nats, > 0.
+        examined: ids of the examined vertices, the set I, to which the targets in T always belong. The call adds the
+            vertices that it examines to this set. The set must hold no target other than those in T. A vertex counts as
+            examined only if the search used the oracle's answer about it.
+        stopping_target: approximate number K of people after which the search gives up, for a private or smoothed stop.
+        degree_bound: public bound d on the number of contacts of each person.
+        stop: rule by which the search gives up, as in `PTarget`.
         statistic: statistic of proximity; common neighbours by default.
-        noise_kind: law of the noise, as in `PTarget`.
-        public_threshold: threshold of a public stop.
-        largest_threshold: largest value of a drawn threshold.
+        noise_kind: kind of the noise, as in `PTarget`.
+        public_threshold: public value of the fake target before noise, for the stop "public".
+        largest_threshold: largest value that a drawn threshold may have.
         call: number of the call. Calls with the same source of noise must have different numbers.
-        log: log that receives the records that only the operator may see.
+        log: log that is filled with the examined vertices and other records that only the operator may see.
 
     Raises:
         InvalidInput: a parameter out of range, an unknown id, or a released or examined vertex with a wrong status.
@@ -368,8 +373,8 @@ def sfs(
     """Statistic-first search: all targets in the component of a given target, in the order in which they are found.
 
     The next vertex to examine is the unexamined contact with the most contacts among the targets found so far. Among
-    equal vertices the lowest id comes first. The search costs no privacy, because it ends only when no contact is left.
-    Therefore the search has no option that limits its length.
+    vertices with equally many contacts the lowest id comes first. The search costs no privacy, because it ends only
+    when all contacts of the found targets are examined. Therefore the search has no option that limits its length.
 
     Args:
         graph: network of contacts.
@@ -378,7 +383,7 @@ def sfs(
         examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the
             vertices that it examines to the set I. The set may hold released targets of other components, but no target
             of the searched component.
-        log: log that receives the records that only the operator may see.
+        log: log that is filled with the examined vertices and other records that only the operator may see.
 
     Returns:
         Ids of the targets.

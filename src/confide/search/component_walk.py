@@ -4,7 +4,7 @@ A step proceeds as far as the known statuses reach, and stops at the first verte
 status is known, the step is called again with the same arrays. With a table of all statuses one call runs to the end.
 The steps include statistic-first search and the update of common neighbours.
 
-All kinds of searches share this course of a search, which pauses at each vertex with an unknown status. Searches differ
+All kinds of searches run through `SearchState`, which pauses at each vertex with an unknown status. Searches differ
 only in the step that looks for a new component (`Finder`).
 
 Source: spec targeted_search 3.1, 3.3, 9.
@@ -174,12 +174,13 @@ def _examine(
 
 
 class Walk:
-    """The state of a search: the examined vertices I, the confirmed targets T, and all that follows from them. Private.
+    """The private state of a search: the examined vertices I, the confirmed targets T, and arrays that follow from
+    both.
 
     Args:
         graph: network of contacts.
-        known: statuses of all vertices, int8, shape (n,), with -1 for unknown. The array of statuses is shared with the
-            code that fills in statuses.
+        known: statuses of all vertices, int8, shape (n,): 1 for a target, 0 for any other person, -1 for unknown. The
+            array is shared with the code that fills in the statuses.
         cap: largest number of vertices that may be examined; None for no limit.
     """
 
@@ -220,7 +221,9 @@ class Walk:
         return np.asarray((self.contacts == 0) & ~self.confirmed)
 
     def add(self, confirmed: NDArray[np.int64], examined: NDArray[np.int64]) -> None:
-        """Take over the confirmed targets T and the examined vertices I of an earlier search, before the first step."""
+        """Add the confirmed targets T and the examined vertices I of an earlier search to the state, before the first
+        step.
+        """
         self.examined[examined] = True
         self.examined[confirmed] = True
         for vertex in confirmed.tolist():
@@ -231,8 +234,8 @@ class Walk:
             self.contacts[self.graph.indices[self.graph.indptr[vertex] : self.graph.indptr[vertex + 1]]] += 1
 
     def explore(self, start: int = -1) -> int:
-        """Search the component of a new target, or continue a search. Returns FINISHED, CAPPED, or the vertex whose
-        status is needed next.
+        """Search the component of a new target, or continue a search if `start` is -1. The result is FINISHED, CAPPED,
+        or the vertex whose status is needed next.
         """
         graph = self.graph
         while True:
@@ -267,12 +270,12 @@ class Walk:
         return self._common
 
     def examine(self, candidates: NDArray[np.int64], at: int) -> tuple[int, int]:
-        """Examine candidates from a position on. Returns the position where it ended and the reason: FOUND, MORE,
-        STOPPED, UNKNOWN or CAPPED.
+        """Examine candidates from a position on. The result is the position at which the examination ended, and the
+        reason: FOUND, MORE, STOPPED, UNKNOWN or CAPPED.
 
         Args:
             candidates: unexamined vertices; a negative entry ends the search for a component.
-            at: first position.
+            at: position of the first candidate to examine.
         """
         position, ended = _examine(at, self.most, candidates, self.known, self.examined, self._seen, self._place)
         return int(position), int(ended)
@@ -288,7 +291,7 @@ class Candidates(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """Value of the fake target, if there is one."""
+        """Value of the fake target before noise; None if there is no fake target."""
         ...
 
     def take(self, count: int) -> NDArray[np.int64]:
@@ -303,17 +306,17 @@ component.
 
 
 class SearchState:
-    """One search in progress. The search advances as far as the known statuses reach, and names the vertices that are
+    """One search in progress. The search advances until it needs an unknown status, and reports the vertices that are
     examined next.
 
     Args:
         investigation: private data of the search.
         finder: function that looks for a new component.
-        components: number k of components: the finder is called at most k - 1 times.
-        charge: function that is called before each call of the finder with its number. If the function raises
-            `BudgetExceeded`, the search ends.
+        components: largest number k of components to find; `finder` is called at most k - 1 times.
+        charge: function that receives the number of each call of `finder`, from 0, before the call. If the function
+            raises `BudgetExceeded`, the search ends.
         cap: largest number of vertices that may be examined; None for no limit.
-        answers: mapping from id to status, from earlier questions.
+        answers: mapping from id to whether it is a target, from earlier questions.
         log: log that is filled during the search.
     """
 
@@ -347,7 +350,7 @@ class SearchState:
         return self.walk.order
 
     def advance(self) -> bool:
-        """Advance as far as the known statuses reach. Returns whether the search has ended.
+        """Advance until the search ends or needs an unknown status. The result is whether the search has ended.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.
@@ -433,9 +436,9 @@ class SearchState:
         targets.
 
         Args:
-            count: largest number of vertices. With None inside a component, the result is its whole frontier, which
-                will be examined in any case. With None in the search for a component, the result is one vertex, since
-                later ones may prove unnecessary.
+            count: largest number of vertices. With None inside a component, the result is all unexamined contacts,
+                which will be examined in any case. With None in the search for a component, the result is one vertex,
+                since later vertices may prove unnecessary.
         """
         known = self.statuses.known
         if self.ended is not None:
@@ -486,12 +489,12 @@ class SearchState:
 
 
 def as_cap(cap: object) -> int | None:
-    """A checked limit on the number of examinations, or None."""
+    """A limit on the number of examinations after a check; None for no limit."""
     return None if cap is None else whole("cap", cap)
 
 
 def as_components(components: object) -> int:
-    """A checked number k >= 1 of components.
+    """A number k >= 1 of components after a check.
 
     Raises:
         InvalidInput: a value that is no whole number of at least 1.
@@ -500,7 +503,8 @@ def as_components(components: object) -> int:
 
 
 def check_investigation(investigation: object, people: int | None = None) -> Investigation:
-    """A checked investigation. If `people` is given, the graph of the investigation must have that number of vertices.
+    """An investigation after a check. If `people` is given, the graph of the investigation must have that number of
+    vertices.
 
     Raises:
         InvalidInput: another kind of object, or another number of vertices.

@@ -1,10 +1,10 @@
 """Comparison of searches by their number of found targets after each number of examinations, on synthetic target
 groups.
 
-The comparison is for studies. The comparison uses data that only the operator may see and that no release contains.
+The comparison is for studies. It uses data that only the operator may see and that no release contains.
 
-The module also makes synthetic networks and target groups: people of communities who appear together, and a contagion
-among them.
+The module also makes synthetic networks of people who share groups, and synthetic target groups by a contagion in a
+network.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, s
     Args:
         graph: network of contacts.
         seed_vertex: id of the vertex where the contagion starts, or several ids.
-        p: probability of one trial, in [0, 1].
-        q: probability of leaving the group at the end, in [0, 1].
-        rounds: number k >= 0 of rounds.
+        p: probability that a vertex with an infected neighbour becomes infected in a round, in [0, 1].
+        q: probability that an infected vertex leaves the group at the end, in [0, 1].
+        rounds: number of rounds, >= 0.
         seed: seed of the draws.
 
     Returns:
-        Statuses of all vertices, bool, shape (n,), as an oracle of an investigation.
+        Whether each vertex is a target, bool, shape (n,). The array can serve as the oracle of an `Investigation`.
 
     Raises:
         InvalidInput: an unknown id, or a probability out of range.
@@ -110,20 +110,20 @@ def affiliation_network(
 ) -> Graph:
     """A synthetic network of people who share groups, where most members of a group come from one community.
 
-    A group has 1 + L places, where L >= 1 is geometric with the given mean. The group belongs to a community drawn
-    uniformly. Each place goes to a person of the group's community, or with probability `outside` to a person of any
-    community. In both cases the person is drawn by activity. A person who is drawn twice takes one place. The activity
-    of the r-th most active person is r^-inequality. The ranks are shuffled, and the sizes of communities differ by at
-    most one.
+    A group has 1 + L places, where L >= 1 is geometric with the mean `mean_extra`. The group belongs to a community
+    drawn uniformly. Each place goes to a person of the group's community, or with probability `outside` to a person of
+    any community. In both cases each person is drawn with a probability in proportion to their activity. A person who
+    is drawn twice takes one place. The activity of the r-th most active person is r^-inequality. The ranks are
+    shuffled, and the sizes of communities differ by at most one.
 
     Args:
         people: number n of people.
         groups: number of groups, such as films, papers or classes.
         communities: number of communities, 1 to n.
-        mean_extra: mean of L, at least 1.
-        outside: probability that a place goes to any person, in [0, 1].
-        inequality: exponent >= 0 of activities; 0 makes all people equally active.
-        at_least: least number of groups that neighbours share.
+        mean_extra: mean of L, the number of places of a group beyond the first, at least 1.
+        outside: probability that a place goes to a person of any community, in [0, 1].
+        inequality: exponent >= 0 in the activity r^-inequality; 0 makes all people equally active.
+        at_least: least number of groups that two people must share to be neighbours.
         seed: seed of the draws.
 
     Raises:
@@ -168,8 +168,9 @@ class Group:
     """A synthetic target group, and the start of the search for it.
 
     Args:
-        investigation: investigation with a table of statuses, and a seed in the second largest component.
-        sizes: sizes of the components, in falling order.
+        investigation: investigation whose oracle is the table of all statuses. The seed is the lowest id in the second
+            largest component, or in the only component.
+        sizes: numbers of targets in the components, in falling order.
     """
 
     investigation: Investigation
@@ -186,8 +187,8 @@ class Found:
     """Results of several runs of one search.
 
     Args:
-        curves: number of targets found after q examinations, for q = 0..last, shape (runs, last + 1).
-        begun: number of searches for a component that had begun after q examinations, shape (runs, last + 1).
+        curves: number of targets that each run had found after q examinations, for q = 0..last, shape (runs, last + 1).
+        begun: number of searches for a component that each run had begun after q examinations, shape (runs, last + 1).
         queries: number of examinations of each whole run, shape (runs,).
         ended_with: number of targets found in each whole run, shape (runs,).
     """
@@ -214,18 +215,16 @@ class Found:
 def compare_searches(
     investigation: Investigation, search: PTarget, checks: int, *, runs: int = 10, seed: int = 0
 ) -> dict[str, NDArray[np.float64]]:
-    """Number of targets found after each number of examinations: without noise, by the private search, and in random
-    order. For studies only.
+    """Number of targets found after each number of examinations by three searches: without noise, private, and in
+    random order. The function is for studies only.
 
-    All three numbers of found targets are functions of the private network. The numbers of found targets are therefore
-    of use for a synthetic network, or for a network that may be shown. All runs are cut off after `checks`
-    examinations; a release is never cut off.
+    All results are functions of the private network. Use the function only for a synthetic network, or for a network
+    that may be shown. All runs are cut off after `checks` examinations; a release is never cut off.
 
     Args:
         investigation: investigation with an oracle that knows all statuses.
-        search: private search. The searches that are compared with the private search look for the same number of
-            components.
-        checks: number of examinations to compare, at least 1.
+        search: private search. The other two searches look for the same number of components.
+        checks: largest number of examinations in the comparison, at least 1.
         runs: number of runs of the private search, and of the search in random order, at least 1.
         seed: seed of the first run. Later runs have the next seeds.
 
@@ -263,8 +262,8 @@ def compare_searches(
 
 
 def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
-    """Indices of the targets in each component of the graph among targets. The largest component comes first, and among
-    equal ones the one found first.
+    """Indices of the targets in each component of the graph among targets. Components are sorted by falling size; among
+    components of equal size, the component found first comes first.
 
     Args:
         graph: network of contacts, with any ids.
@@ -280,15 +279,16 @@ def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
 
 
 def made_up_group(graph: Graph, start: int, leave: float, seed: int, *, join: float = 0.05, rounds: int = 5) -> Group:
-    """A synthetic group by contagion, and the search for it from the lowest id in its second largest component.
+    """A synthetic group by contagion, and an investigation that starts from the lowest id in the second largest
+    component of the group.
 
     Args:
         graph: network of contacts.
         start: index of the vertex where the contagion starts.
-        leave: probability q of leaving the group at the end.
+        leave: probability q that an infected vertex leaves the group at the end, in [0, 1].
         seed: seed of the draws.
-        join: probability p of one trial.
-        rounds: number of rounds.
+        join: probability p that a vertex with an infected neighbour becomes infected in a round, in [0, 1].
+        rounds: number of rounds of the contagion, >= 0.
 
     Source: spec targeted_search 6.
     """
@@ -312,9 +312,9 @@ def without_noise(group: Group, components: int, last: int) -> Found:
     """One run of the search without noise, which is not private.
 
     Args:
-        group: group that is searched for.
-        components: number k of components.
-        last: largest number of examinations in the result.
+        group: target group, and the investigation from which the search starts.
+        components: largest number k of components to find.
+        last: largest number of examinations for which the result has a column.
     """
     return _found([target(group.investigation, components).log], last)
 
@@ -323,9 +323,9 @@ def in_random_order(group: Group, components: int, last: int, runs: int) -> Foun
     """Runs of the search in random order between components, which costs no privacy.
 
     Args:
-        group: group that is searched for.
-        components: number k of components.
-        last: largest number of examinations in the result.
+        group: target group, and the investigation from which the search starts.
+        components: largest number k of components to find.
+        last: largest number of examinations for which the result has a column.
         runs: number of runs, with seeds 0, 1, ....
     """
     return _found([random_order(group.investigation, components, Noise.simulated(seed)).log for seed in range(runs)],
@@ -336,9 +336,9 @@ def privately(group: Group, search: PTarget, last: int, runs: int) -> Found:
     """Runs of the private search. No run is cut off: the numbers come from whole runs.
 
     Args:
-        group: group that is searched for.
+        group: target group, and the investigation from which the search starts.
         search: private search.
-        last: largest number of examinations in the result.
+        last: largest number of examinations for which the result has a column.
         runs: number of runs, with seeds 0, 1, ....
     """
     logs = []

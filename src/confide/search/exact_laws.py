@@ -4,7 +4,8 @@ The next target depends on the graph and on the released list, never on the vert
 the law is a tree over released lists. Each node has the law of one call, followed by the whole component of the target
 that was found. The order inside a component is fixed by the edges between targets.
 
-All targets must be known, and every list is visited: k components among t groups make up to t^(k-1) lists.
+All targets must be known. The computation visits every possible list, and there are up to t^(k-1) lists for k
+components among t groups.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ class ThresholdLaw(Protocol):
     """The law by which the value of the fake target is drawn."""
 
     def law(self, values: _Array) -> _Array:
-        """Probabilities of the values 0, 1, ..., from the statistics of all vertices outside N[T], the confirmed
-        targets and their contacts.
+        """Probabilities of the values 0, 1, ... of the fake target, given the statistics of all vertices outside N[T],
+        which are neither confirmed targets nor their contacts.
         """
         ...
 
 
 class CallSettings(Protocol):
-    """The public parameters of one call on which its law depends."""
+    """The public parameters of one call, a search for a component, on which the law of its result depends."""
 
     @property
     def statistic(self) -> Statistic: ...
@@ -63,11 +64,11 @@ class CallSettings(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """A small graph in compressed rows. Private.
+    """A small private graph, stored as lists of neighbours in two arrays (compressed rows).
 
     Args:
-        indptr: index in `indices` at which each row begins, int64, shape (n + 1,).
-        indices: neighbours, sorted within rows, int32, shape (2m,).
+        indptr: index in `indices` at which each vertex's list begins, int64, shape (n + 1,).
+        indices: neighbours, ascending within each list, int32, shape (2m,) for m edges.
     """
 
     indptr: _Ints
@@ -134,8 +135,8 @@ def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows
 def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -> tuple[int, ...]:
     """The order in which the search of a component releases its targets, as a function of the edges between targets.
 
-    A protected vertex changes neither the set T of confirmed targets nor a target's number of contacts in T, so it is
-    left out.
+    A protected vertex changes neither the set T of confirmed targets nor a target's number of contacts in T. Protected
+    vertices are therefore left out.
 
     Args:
         graph: compressed rows of the graph.
@@ -158,12 +159,13 @@ def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -
 
 @dataclass(frozen=True)
 class Hidden:
-    """The targets from which one call chooses, and the threshold of the call. Private.
+    """The targets from which one call chooses, and the threshold of the call. Both are private.
 
     Args:
         targets: indices of the targets that are not found yet, ascending.
         scores: statistics of the targets in `targets`, shape (t,).
-        threshold: value of the fake target: a number, its law, or None for no fake target.
+        threshold: value of the fake target before noise: a number, an array of the probabilities of 0, 1, ..., or None
+            for no fake target.
     """
 
     targets: tuple[int, ...]
@@ -177,8 +179,8 @@ class LawTree:
     targets.
 
     Args:
-        one: settings of one call.
-        components: number k of components.
+        one: public parameters of one call, a search for a component.
+        components: largest number k of components to find.
         seeds: indices of the seeds.
         targeted: whether each vertex is a target, shape (n,).
     """
@@ -211,7 +213,9 @@ class LawTree:
         return Hidden(tuple(targets.tolist()), values[targets], self._threshold(graph, released, values))
 
     def call(self, hidden: Hidden) -> _Array:
-        """Probabilities of the outcomes of one call, shape (t + 1,): each of t hidden targets, and nothing found."""
+        """Probabilities of the outcomes of one call, shape (t + 1,): each of the t targets that are not found yet, and
+        nothing found.
+        """
         threshold = hidden.threshold
         key = (hidden.scores.tobytes(),
                threshold.tobytes() if isinstance(threshold, np.ndarray) else threshold)
@@ -258,8 +262,8 @@ def exact_law(mechanism: Any, investigation: Any) -> dict[tuple[Any, ...], float
     for studies only.
 
     Args:
-        mechanism: `PTarget` to analyse.
-        investigation: graph, seeds, and an oracle, which is asked about every vertex.
+        mechanism: the `PTarget` for which the law is computed.
+        investigation: an `Investigation` with graph, seeds and oracle. The oracle is asked about every vertex.
 
     Returns:
         A mapping from lists of ids in the order of release to probabilities, with relative errors below 1e-10.

@@ -34,7 +34,7 @@ class DegreeBoundViolated(InvalidInput):
 
     Args:
         bound: public bound.
-        after: consequence, at the end of the message.
+        after: text about the consequence, which ends the error message.
     """
 
     def __init__(self, bound: int, after: str = "") -> None:
@@ -45,8 +45,8 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """Numbers of lines that were left out of a graph. Only the operator may see these numbers of lines, since the lines
-    are private.
+    """Numbers of lines of the input that were left out of a graph. Only the operator may see these numbers, since the
+    lines are private.
 
     Args:
         self_loops: number of lines from a person to the same person.
@@ -70,8 +70,8 @@ class Graph:
 
     Args:
         edges: edges in any form that `from_edges` accepts; or None if `indptr` and `indices` are given.
-        people: number n of people, as in `from_edges`.
-        vertices: all ids, as in `from_edges`.
+        people: number n of people, if the ids are 0..n-1, as in `from_edges`.
+        vertices: public list of all ids, as in `from_edges`.
         indptr: index in `indices` at which each list of neighbours begins, int64, shape (n + 1,).
         indices: neighbours, ascending within each list, with both directions of each edge, int32, shape (2m,).
         ids: public ids, ascending: int64 of shape (n,), or an Arrow array of texts; None if the ids are 0..n-1.
@@ -150,17 +150,17 @@ class Graph:
 
     @property
     def people(self) -> int:
-        """Number n of people. Public."""
+        """Number n of people, which is public."""
         return len(self.indptr) - 1
 
     @property
     def edges(self) -> int:
-        """Number m of edges. Private."""
+        """Number m of edges, which is private."""
         return len(self.indices) // 2
 
     @property
     def degrees(self) -> NDArray[np.int64]:
-        """Degree of each vertex, shape (n,). Private."""
+        """Degree of each vertex, shape (n,). The degrees are private."""
         return np.diff(self.indptr)
 
     @cached_property
@@ -187,7 +187,7 @@ class Graph:
     # ---- people
 
     def neighbours(self, vertex: int) -> NDArray[np.int32]:
-        """Ranks of a vertex's neighbours, ascending, as a view. Private.
+        """Ranks of a vertex's neighbours, ascending, as a view of the array `indices`. The neighbours are private.
 
         Args:
             vertex: rank of the vertex, in 0..n-1.
@@ -290,10 +290,10 @@ class Graph:
         """Build a graph from pairs, in any order. A pair and its reverse are the same edge.
 
         Args:
-            first: ids of one end of each pair, integers or texts: an array, an Arrow or data frame column, or a list.
-                Without `second`, the edges themselves: any collection of pairs, an (m, 2) array, or a frame, an Arrow
-                table, a mapping or a file with two columns.
-            second: ids of the other ends, of the same length.
+            first: id of the first person of each pair, integers or texts: an array, an Arrow or data frame column, or a
+                list. Without `second`, `first` holds the edges themselves: any collection of pairs, an (m, 2) array, or
+                a frame, an Arrow table, a mapping or a file with two columns.
+            second: id of the second person of each pair, of the same length.
             people: number n of people, if the ids are 0..n-1.
             vertices: all ids, in any order, if the ids are not 0..n-1. Membership in the list of vertices is public.
                 Without `people` and `vertices`, the people are those named in the pairs, and this list counts as
@@ -331,13 +331,13 @@ class Graph:
         Args:
             source: table in any form that `confide.tables.open_table` accepts: a .parquet, .csv or .arrow file, an
                 Arrow table, a data frame, a mapping of columns, an ibis table.
-            first: name of the column with one end of each pair.
-            second: name of the column with the other end.
-            weight: name of a column of numbers >= 0. The numbers of all lines between two people are added up, in
-                either order of the two.
-            at_least: least total weight at which two people are neighbours, or, without `weight`, least number of lines
-                between them. Lines that make no edge are not counted in `dropped`, nor are repeated lines of an edge.
-            vertices: all ids, or n; as in `from_edges`.
+            first: name of the column with the id of the first person of each line.
+            second: name of the column with the id of the second person.
+            weight: name of a column of numbers >= 0. The numbers of all lines between two people are added up, for both
+                orders of the two ids.
+            at_least: least total weight at which two people are neighbours; without `weight`, least number of lines
+                between them. With `at_least`, `dropped` counts only the lines from a person to the same person.
+            vertices: public list of all ids, as in `from_edges`, or a number n for the ids 0..n-1.
             id: type of the ids. "auto" reads them as integers if each of them is a whole number in plain decimal
                 digits, as in a CSV file of numbers, and as text if not.
 
@@ -372,13 +372,13 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, at_least: float | None = None, symmetrise: bool = False) -> Self:
-        """Build a graph from a square sparse matrix: i and j are neighbours if the entry (i, j) is not 0. The ids are
-        0..n-1.
+        """Build a graph from a square sparse matrix: i and j are neighbours if the entry (i, j) is not 0 (or is at
+        least `at_least`). The ids are 0..n-1.
 
         Args:
-            matrix: matrix of scipy.sparse in any format; it is not changed.
+            matrix: matrix of scipy.sparse in any format. The matrix is not changed.
             at_least: least value of an entry that counts; None counts all entries but 0.
-            symmetrise: whether an entry counts without its mirror image.
+            symmetrise: whether i and j are neighbours if only one of the entries (i, j) and (j, i) counts.
 
         Raises:
             InvalidInput: a matrix that is not square, or entries that are not symmetric although `symmetrise` is False.
@@ -461,7 +461,8 @@ class Graph:
         Args:
             path: path of the file.
             weight: name of an edge property with numbers >= 0. The numbers of parallel edges are added up.
-            at_least: least total weight of an edge that counts; without `weight`, the least number of parallel edges.
+            at_least: least total weight at which two vertices are neighbours; without `weight`, least number of
+                parallel edges.
             symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
@@ -476,15 +477,16 @@ class Graph:
 
     @classmethod
     def from_groups(cls, group: Any, member: Any, *, at_least: int = 1, vertices: Any = None) -> Self:
-        """Build a graph of people who share groups: casts, authors of a paper, classes.
+        """Build a graph of people who share groups, such as the cast of a film, the authors of a paper, or a class.
 
         Every two members of a group make one line of 16 bytes, before repeated lines are dropped.
 
         Args:
-            group: group of each line, integers or texts.
-            member: member of the group of each line. A person who is listed twice in a group counts once.
+            group: id of the group in each line, integers or texts.
+            member: id of the person in each line, who belongs to the line's group. A person who is listed twice in a
+                group counts once.
             at_least: least number >= 1 of groups that two neighbours share.
-            vertices: all ids, or n; as in `from_edges`.
+            vertices: public list of all ids, as in `from_edges`, or a number n for the ids 0..n-1.
 
         Raises:
             InvalidInput: a missing group or id.

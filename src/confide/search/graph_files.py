@@ -1,6 +1,6 @@
-"""Graphs on disk, graphs of other packages, and graph-tool's files.
+"""Graphs on disk, graphs of other packages, and files of graph-tool.
 
-*Other packages.* A graph of another package is read as pairs of ids. The module imports no other graph package.
+*Other packages.* A graph of another package is read as pairs of ids. The module does not import these packages.
 
 *Graphs on disk.* A saved graph is a folder that only its owner may enter. The folder holds arrays that are mapped into
 memory, and a short note.
@@ -160,14 +160,14 @@ _TEXT, _TEXTS, _OBJECT = 6, 13, 14
 
 
 class GtPairs(NamedTuple):
-    """Contents of a file of graph-tool.
+    """Contents of a file of graph-tool with r edges.
 
     Args:
-        first: ranks of the first ends, int64, shape (r,).
-        second: ranks of the second ends, int64, shape (r,).
+        first: number of the first vertex of each edge, int64, in 0..n-1, shape (r,).
+        second: number of the second vertex of each edge, int64, in 0..n-1, shape (r,).
         people: number n of vertices.
-        directed: whether the pairs have a direction.
-        weight: requested property of the edges, float64, shape (r,).
+        directed: whether the edges have a direction.
+        weight: requested property of the edges, float64, shape (r,); None if no property was requested.
     """
 
     first: NDArray[np.int64]
@@ -286,12 +286,12 @@ _ROWS = 1 << 20
 
 
 class Pairs(NamedTuple):
-    """Both ends of each pair, and all vertices of the graph.
+    """Ids of both vertices of each pair, and all vertices of the graph.
 
     Args:
-        first: ids of the first ends, as any sequence.
-        second: ids of the second ends, of the same length.
-        vertices: all ids, or n for 0..n-1.
+        first: id of the first vertex of each pair, as any sequence.
+        second: id of the second vertex of each pair, of the same length.
+        vertices: all ids, or a number n for the ids 0..n-1.
     """
 
     first: Any
@@ -303,13 +303,14 @@ def heavy(
     first: NDArray[np.int32], second: NDArray[np.int32], people: int, weight: NDArray[np.float64] | None,
     at_least: float,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """The pairs whose lines have enough total weight, each once, and the number of self-loops among the lines.
+    """The pairs of people with a total weight of at least `at_least`, each pair once, and the number of lines from a
+    person to the same person.
 
     Args:
-        first: ranks of the first ends.
-        second: ranks of the second ends.
+        first: rank of the first person of each line.
+        second: rank of the second person of each line.
         people: number n of vertices.
-        weight: weight of each line, >= 0 or infinite; None counts lines.
+        weight: weight of each line, >= 0 or infinite; None gives each line the weight 1.
         at_least: least total weight of a pair.
     """
     finite("at_least", at_least)
@@ -412,7 +413,9 @@ def _made_by(package: str, graph: Any) -> None:
 
 
 def of_scipy(matrix: Any, at_least: float | None) -> tuple[NDArray[np.int32], NDArray[np.int32], int, bool]:
-    """Rows and columns of the entries that count, the size n, and whether every entry has its mirror image."""
+    """Rows and columns of the entries that count as edges, the size n of the matrix, and whether the entry (j, i)
+    counts wherever (i, j) does.
+    """
     _made_by("scipy", matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidInput("matrix", f"its shape is {matrix.shape}", "must be square")
@@ -468,17 +471,19 @@ def of_graph_tool(graph: Any, symmetrise: bool) -> Pairs:
 def of_gt(
     path: str | os.PathLike[str], weight: str | None, symmetrise: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.float64] | None]:
-    """The pairs of a file of graph-tool: ranks of both ends, the number n of vertices, and the weights."""
+    """The edges of a file of graph-tool: the ranks of both vertices of each edge, the number n of vertices, and the
+    weights.
+    """
     found = read_gt(path, weight)
     _undirected(found.directed, symmetrise)
     return found.first.astype(np.int32), found.second.astype(np.int32), found.people, found.weight
 
 
 def no_weight(at_least: float | None, weight: str | None) -> bool:
-    """Whether every line makes an edge, because neither a threshold nor weights are given.
+    """Whether every line makes an edge, because neither the threshold `at_least` nor weights are given.
 
     Raises:
-        InvalidInput: weights without a threshold, which would decide nothing.
+        InvalidInput: weights are given without a threshold, so they would have no effect.
     """
     if at_least is None and weight is not None:
         raise InvalidInput("at_least", "is missing", "give the least weight of a pair in contact")

@@ -1,7 +1,7 @@
-"""Public ids of vertices, in the order of integers or of texts by code points, and the ranks of the ends of pairs.
+"""Public ids of vertices, and the conversion of ids to ranks. Ids are sorted as integers, or as texts by code points.
 
-The set of vertices is public. If the set of vertices is not given, it consists of the ids that the pairs name, and is
-public from that time on.
+The set of vertices is public. If the set of vertices is not given, it consists of the ids in the pairs, and this set
+counts as public.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _NONE = int(np.iinfo(np.int64).min)
 
 
 class Ranked(NamedTuple):
-    """Pairs of vertices as ranks, with the ids.
+    """Pairs of vertices, each vertex given by the rank of its id among all ids, and the list of ids.
 
     Args:
-        first: ranks of the first ends, int32, shape (r,).
-        second: ranks of the second ends, int32, shape (r,).
+        first: rank of the first vertex of each of the r pairs, int32, in 0..n-1, shape (r,).
+        second: rank of the second vertex of each pair, int32, in 0..n-1, shape (r,).
         people: number n of vertices.
         ids: ids of the vertices, in the form of `Ids`.
     """
@@ -52,12 +52,12 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column:
-    """One column of ids: whole numbers as they are, or positions in a dictionary of texts (-1 for no id).
+    """One column of ids, stored as whole numbers, or as positions in a dictionary of texts (-1 for a missing id).
 
     Args:
         values: integers, shape (r,), or int32 positions in the dictionary.
         words: dictionary of texts, large_string; None for integers.
-        number: whether the column's own type says that it holds numbers.
+        number: whether the type of the given column is a type of numbers.
     """
 
     values: NDArray[Any]
@@ -71,12 +71,12 @@ class Column:
 
 
 def coded(name: str, values: Any, *, before: int = 0) -> Column:
-    """A column of ids from any sequence.
+    """A `Column` of ids from any sequence.
 
     Args:
-        name: name of the column, for errors.
+        name: name of the column, for error messages.
         values: array of numpy or Arrow, column of a data frame, or sequence of Python integers or texts.
-        before: number of earlier rows of the same column, for row numbers in errors.
+        before: number of earlier rows of the same column, for row numbers in error messages.
 
     Raises:
         InvalidInput: an array with several dimensions, a type that holds no ids, or a text with a NUL character (the
@@ -107,8 +107,8 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
 
 
 def has_nul(texts: pa.Array) -> NDArray[np.bool_]:
-    """Whether each text holds a NUL character, shape (r,). Numpy drops a NUL at the end of a text, and would confuse
-    two people.
+    """Whether each text holds a NUL character, shape (r,). Numpy drops a NUL at the end of a text, so two different ids
+    could become equal.
 
     Args:
         texts: texts without nulls, large_string.
@@ -137,7 +137,7 @@ def _from_python(name: str, values: Any) -> Any:
 
 
 def rows_of(parts: Sequence[Column]) -> Column:
-    """Columns joined one below the other."""
+    """Columns of ids joined into one column, one below the other."""
     if len(parts) == 1:
         return parts[0]
     number = all(part.number for part in parts)
@@ -158,9 +158,10 @@ def as_ids(field: str, values: Any, *, kind: IdKind = "auto") -> tuple[int, Ids]
     """The number of vertices and their ids in ascending order, from a public list in any order.
 
     Args:
-        field: name of the field, for errors.
-        values: distinct integers or texts; or n, for 0..n-1.
-        kind: type of the ids. Text that spells integers stays text unless the kind is "integer".
+        field: name of the field, for error messages.
+        values: distinct integers or texts; or a number n, for the ids 0..n-1.
+        kind: type of the ids, "auto", "integer" or "text". Text that spells integers stays text unless the kind is
+            "integer".
 
     Raises:
         InvalidInput: an id that is repeated, missing or no integer, or 2^31 ids or more.
@@ -183,19 +184,19 @@ def ranked(
     first: Column, second: Column, *, people: int | None = None, vertices: Any = None, kind: IdKind = "auto",
     infer: bool = False,
 ) -> Ranked:
-    """The ranks of both ends of each pair.
+    """The ranks of both vertices of each pair.
 
     Args:
-        first: ids of the first ends.
-        second: ids of the second ends.
-        people: number n of vertices, if the ids are 0..n-1.
+        first: id of the first vertex of each pair.
+        second: id of the second vertex of each pair.
+        people: number n of vertices, if the ids are 0..n-1; None otherwise.
         vertices: public list of ids, in any order; None to take the ids in the pairs.
         kind: type of the ids.
         infer: whether, with kind "auto", texts are read as whole numbers if all of them spell whole numbers.
 
     Raises:
-        InvalidInput: an end without an id, or with an id that is not on the list (the message names the row, not the
-            id); or one column of texts and one of numbers.
+        InvalidInput: a missing id, or an id that is not on the list (the message names the row, not the id); or one
+            column of texts and one of numbers.
     """
     if len(first.values) != len(second.values):
         raise InvalidInput("second", "the columns have different lengths", "each pair must have two ends")
@@ -224,10 +225,10 @@ def ranked(
 
 
 def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
-    """The rank of each id of a column.
+    """The rank of each id of a column among the ids of a graph.
 
     Args:
-        field: name of the field, for errors.
+        field: name of the field, for error messages.
         column: ids of the same kind as the graph's.
         count: number n of vertices.
         ids: ids of the graph.
@@ -298,8 +299,8 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
 
 
 def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
-    """A function from texts to their ranks, with -1 for a text that is no id. The text 7.0 stands for the id 7, as in
-    every table.
+    """A function from texts to the ranks of ids, with -1 for a text that is no id. The text "7.0" stands for the id 7,
+    as in every table.
 
     Args:
         count: number n of vertices.

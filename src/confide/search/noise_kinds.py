@@ -1,9 +1,9 @@
-"""The kinds of noise that order a search, the probability that one item's noise beats another's, and the exact law of
-one call.
+"""The kinds of noise that order a search, the probability that one item comes before another, and the exact law of the
+result of one call (one search for a component).
 
 A selection with noise of scale b costs 2 Delta / b for every kind, where Delta is the sensitivity. With Gumbel noise
 the selection is also an exponential mechanism, which has bounded range and composes at a quarter of the cost. The kinds
-differ in how rarely an item that is far ahead loses.
+differ in the probability that an item with a much larger score comes later.
 
 The exact law of the largest noisy value comes from integrals between kinks, and from closed forms:
 
@@ -53,16 +53,16 @@ NoiseKind = Literal["laplace", "exponential", "discrete_laplace", "gumbel"]
 KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 
 MOST_IN_SCALES = 2.0**12
-"""Largest score, in noise scales, at which a noisy value is within 2^-40 scales of the ideal one (spec targeted_search
-3.2).
+"""Largest score, in units of the noise scale, at which rounding changes a noisy value by at most 2^-40 noise scales
+(spec targeted_search 3.2).
 
-A public bound on the scores is to be compared with `MOST_IN_SCALES`. A check of the scores themselves would reveal
-something about them.
+Compare a public bound on the scores with `MOST_IN_SCALES`. A check of the private scores themselves would leak
+information.
 """
 
 
 def as_kind(kind: object) -> NoiseKind:
-    """A checked kind of noise.
+    """The kind of noise with the given name, after a check.
 
     Raises:
         InvalidInput: an unknown kind.
@@ -72,15 +72,16 @@ def as_kind(kind: object) -> NoiseKind:
 
 
 def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """Probability Q that one item's noise exceeds another item's independent noise by more than a gap.
+    """Probability Q that an item comes first although its score is lower than another item's score by a gap.
 
-    An item whose score is `gap` below another item's score comes first with probability Q. With discrete noise there
-    are ties, and the item that is behind wins the ties. In a tie with the fake target the item also wins, because the
-    fake target comes last among equals. With Laplace, exponential and Gumbel noise ties have probability 0.
+    Q is the probability that the item's noise exceeds the other item's independent noise by more than `gap`. With
+    discrete noise there are ties, and the item with the lower score wins the ties. In a tie with the fake target the
+    item also wins, because the fake target comes last among equals. With Laplace, exponential and Gumbel noise ties
+    have probability 0.
 
     Args:
         kind: kind of the noise.
-        gap: distance by which the item is behind, of any shape, finite or infinite.
+        gap: the other item's score less this item's score, an array of any shape, finite or infinite.
         scale: noise scale b > 0.
 
     Returns:
@@ -163,7 +164,9 @@ def _discrete_tail(gaps: NDArray[np.float64], scale: float) -> NDArray[np.float6
 # ---- order statistics
 
 Threshold = float | ArrayLike | None
-"""The value of the fake target: a known number, an array with its law on 0, 1, ..., or None for no fake target."""
+"""The value of the fake target before noise: a number, an array of the probabilities of 0, 1, ..., or None for no fake
+target. The fake target is an additional item that ends the search when it comes first.
+"""
 
 _Array = NDArray[np.float64]
 
@@ -175,11 +178,11 @@ _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
 def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
-    """The possible values of the fake target, shape (g,), and their probabilities. Both arrays are empty without a fake
-    target.
+    """The possible values of the fake target before noise, shape (g,), and their probabilities, shape (g,). Both arrays
+    are empty without a fake target.
 
     Raises:
-        InvalidInput: a threshold that is neither a number nor a law.
+        InvalidInput: a threshold that is neither a number nor an array of probabilities.
     """
     if threshold is None:
         return np.zeros(0), np.zeros(0)
@@ -194,19 +197,20 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
 
 @renamed(scale="noise_scale")
 def call_law(scores: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
-    """The law of the result of one call: each target that is not found yet, or nothing.
+    """The law of the result of one search for a component: one of the targets that are not found yet, or nothing.
 
     Protected vertices only delay a target, so the law does not depend on protected vertices.
 
     Args:
         scores: statistics of the targets that are not found yet, by ascending public id, shape (t,).
         noise_scale: noise scale b > 0.
-        kind: kind of the noise; "discrete_laplace" needs whole scores.
-        threshold: value of the fake target before noise: a number, its law on 0, 1, 2, ..., or None for no fake target.
+        kind: kind of the noise; "discrete_laplace" needs scores that are whole numbers.
+        threshold: value of the fake target before noise: a number, an array of the probabilities of 0, 1, 2, ..., or
+            None for no fake target.
 
     Returns:
-        Probabilities, shape (t + 1,), of which the last is that nothing is found. The probabilities sum to 1 up to
-        rounding, and relative errors are below 1e-12.
+        Probabilities, shape (t + 1,). The last entry is the probability that nothing is found. The probabilities sum to
+        1 up to rounding, and their relative errors are below 1e-12.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -293,9 +297,9 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
     """Nodes and weights for integrals over the real line of functions that are analytic between the kinks.
 
     Args:
-        kinks: positions of the kinks, in units of the scale.
-        count: number of competing items. The pieces of the integral extend so far beyond the last kink that the noise
-            of any item is unlikely to lie higher.
+        kinks: positions of the kinks, in units of the noise scale.
+        count: number of competing items. For more items the quadrature uses more pieces beyond the last kink, so that
+            the noise of all items is unlikely to lie higher than the last piece.
     """
     kinks = np.unique(kinks)
     low, high = float(kinks[0]), float(kinks[-1])
@@ -314,7 +318,7 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
 
 
 def below(y: _Array, kind: NoiseKind) -> _Array:
-    """P(noise <= y) for noise of scale 1."""
+    """P(noise <= y) for Laplace or exponential noise of scale 1, in the shape of y."""
     if kind == "exponential":
         return np.asarray(-np.expm1(-np.maximum(y, 0.0)))
     tail = np.exp(-np.abs(y)) / 2
@@ -322,14 +326,17 @@ def below(y: _Array, kind: NoiseKind) -> _Array:
 
 
 def density(y: _Array, kind: NoiseKind) -> _Array:
-    """The density of noise of scale 1."""
+    """The density at y of Laplace or exponential noise of scale 1, in the shape of y."""
     if kind == "exponential":
         return np.asarray(np.where(y >= 0, np.exp(-np.maximum(y, 0.0)), 0.0))
     return np.asarray(np.exp(-np.abs(y)) / 2)
 
 
 def others_below(at_most: _Array) -> _Array:
-    """The product of all other rows, for each row, computed without division; shape (items, nodes)."""
+    """The product of all other rows of an array, for each row, computed without division; shape (items, nodes). Row i
+    of `at_most` has the probabilities that the noisy value of item i is at most each node, so the product is the
+    probability that all other items are at most the node.
+    """
     before, after = np.ones_like(at_most), np.ones_like(at_most)
     np.cumprod(at_most[:-1], axis=0, out=before[1:])
     after[:-1] = np.cumprod(at_most[:0:-1], axis=0)[::-1]
@@ -351,15 +358,15 @@ def _integrated(values: _Array, points: _Array, law: _Array, kind: NoiseKind) ->
 def examined_chances(
     scores: ArrayLike, targeted: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold
 ) -> _Array:
-    """The probability that each protected vertex is examined in one call, which means that it comes before all hidden
-    targets and the fake target.
+    """The probability that each protected vertex is examined in one search for a component. A vertex is examined if it
+    comes before the fake target and before all targets that are not found yet.
 
     Args:
         scores: statistics of all vertices that are not examined yet, by ascending public id, shape (p,).
-        targeted: whether each vertex of `scores` is a target, shape (p,).
+        targeted: whether the vertex of each entry in `scores` is a target, shape (p,).
         noise_scale: noise scale b > 0.
         kind: kind of the noise.
-        threshold: value of the fake target, as in `call_law`.
+        threshold: value of the fake target before noise, as in `call_law`.
 
     Returns:
         Probabilities, shape (p,), with 0 for targets. The sum of the probabilities is the expected number of protected

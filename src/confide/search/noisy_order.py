@@ -1,16 +1,18 @@
 """Items in decreasing order of noisy scores, drawn only as far as the caller asks.
 
-*Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for everybody, and sorting,
-would cost more than the search. Among items with equal scores the noises are exchangeable: their order statistics have
-a simple joint law, and they belong to the items in a uniformly random order. So each level of equal scores yields its
-members one by one, and a heap merges the levels. After grouping, q items cost O(levels + q log levels). The order that
-results has the same law as an order with noise drawn for every item.
+*Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for all people and sorting
+them would take longer than the search. Among items with equal scores the noises are exchangeable: their order
+statistics have a simple joint law, and they belong to the items in a uniformly random order. So each level of equal
+scores yields its members one by one, and a heap merges the levels. After the items are grouped by score, the first q
+items take O(levels + q log levels) operations. The order that results has the same law as an order with noise drawn for
+every item.
 
-*Rounding.* Computed exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49.
-Among 2^31 items none has s > 64, except with a probability below 2^-60. So the maps from exponentials to noise move a
-noisy score by at most 2^-43 scales, and their own rounding by less than 2^-45. Adding a score of at most 2^12 scales
-rounds by 2^-41. All roundings of a noisy score together are below 2^-40 scales, the eta of spec targeted_search 3.2. A
-selection costs 2 Delta / b + 2^-38.
+*Rounding.* Computed exponential variables are within a relative 2^-50 of ideal ones, and their compensated sum s is
+within a relative 2^-49. With a probability above 1 - 2^-60, none of 2^31 items has s > 64. So the maps from exponential
+variables to noise change a noisy score by at most 2^-43 noise scales, and the rounding of these maps by less than
+2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. All roundings of a noisy score together are below 2^-40
+scales, the eta of spec targeted_search 3.2. A selection with sensitivity Delta and noise scale b therefore costs 2
+Delta / b + 2^-38 nats.
 """
 
 from __future__ import annotations
@@ -52,23 +54,24 @@ class NoisyOrder:
     about it.
 
     Args:
-        scores: finite numbers, shape (n,); whole numbers for discrete noise. Private. For scores of up to
-            `MOST_IN_SCALES` scales the noisy scores are within 2^-40 scales of ideal ones.
+        scores: private scores of the n items, shape (n,); finite numbers, and whole numbers for discrete noise. For
+            scores of up to `MOST_IN_SCALES` noise scales, the noisy scores are within 2^-40 noise scales of ideal ones.
         scale: public noise scale b > 0.
-        kind: kind of the noise.
+        kind: kind of the noise, one of `NoiseKind`.
         noise: source of randomness.
-        stream: first words of the draws' names. A stream can be used only once.
-        fake: score of one additional item, with noise of its own, at position n; None for no such item.
-        plain: whether to draw noise for every item, and sort. With either value of `plain` the order has the same law,
-            but it comes from other draws. Discrete noise is always drawn for every item.
+        stream: first words of the names of the random streams. A stream can be used only once.
+        fake: score of the fake item, one additional item at position n with independent noise; None for no fake item.
+        plain: whether to draw noise for every item and sort the items. The probability law of the order is the same for
+            True and False, but the random numbers differ. Discrete noise is always drawn for every item.
         sensitivity: sensitivity Delta of a score; 0 for scores that are public.
-        room: additional cost of the rounding of doubles, in nats.
-        line: name of the line of the run's charge that pays for one selection, 2 Delta / b and the room.
+        room: additional privacy loss for the rounding of doubles, in nats.
+        line: name of the entry in the run's privacy charge that pays for one selection, which costs 2 Delta / b plus
+            `room`.
 
     Raises:
         InvalidInput: scores that are not finite numbers, a scale that is not positive, an unknown kind, or a stream
             that was used before.
-        Overspent: a line that does not pay for the selection.
+        Overspent: the entry `line` of the charge does not pay for the selection.
 
     Source: spec targeted_search 9 (lazy and exact), 3.2 (floating point).
 

@@ -1,8 +1,8 @@
 """Oracles that answer whether a vertex is a target, and the record of their answers.
 
-An answer costs money, and outsiders cannot see it. Answers are kept apart from the set I of examined vertices. An
-answer that is known but not yet used, because it was asked ahead or in an earlier search, changes nothing that is
-released.
+An answer costs money, and outsiders cannot see the answer. Answers are stored separately from the set I of examined
+vertices. An answer may be known before the search uses it, from a question ahead of time or from an earlier search.
+Such an answer does not change the release.
 
 Answers can also be read from a table with targets, other people, and people without an answer yet.
 """
@@ -46,10 +46,10 @@ _WORDS = ("no", "yes")  # as well as true and false, 1 and 0; in any capitals
 
 
 def spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The answers in a column as 1, 0, or NaN for an unreadable one, and whether each cell is empty.
+    """The answers in a column as 1, 0, or NaN for an unreadable cell, and whether each cell is empty.
 
     Args:
-        name: name of the column, for errors.
+        name: name of the column, for error messages.
         column: cells of the column: true, false, yes, no, 1, 0, or nothing.
     """
     words = pc.utf8_lower(pc.utf8_trim_whitespace(strings(name, column)))
@@ -60,12 +60,11 @@ def spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.boo
 
 
 def answers_of(source: Any, graph: Graph) -> NDArray[np.int8]:
-    """The answers about all vertices, shape (n,): 1 for a target, 0 for any other person, -1 without an answer.
-    Private.
+    """The private answers about all vertices, shape (n,): 1 for a target, 0 for any other person, -1 for no answer.
 
     Args:
         source: table with the columns `id` and `targeted`, in any form that `confide.tables.open_table` accepts.
-        graph: graph of the people whom the table may name.
+        graph: graph that contains all people in the table.
 
     Raises:
         InvalidInput: a missing column, an unknown id, an unreadable answer, or two different answers about one person.
@@ -136,7 +135,8 @@ class OracleUnavailable(ConfideError):
 
 @dataclass(frozen=True, eq=False)
 class Investigation:
-    """A custodian's private data: the network, the known targets, and the oracle that may be asked.
+    """A custodian's private data: the network, the public seeds, and the oracle that answers whether a person is a
+    target.
 
     Args:
         graph: private network of contacts: a `Graph`, or edges in any form that `Graph.from_edges` accepts (pairs, an
@@ -150,8 +150,9 @@ class Investigation:
             and `targeted`: a frame (pandas, Polars, Arrow) or a file. A bool array of n statuses, in the ascending
             order of `graph.ids` (entry i is for `graph.id_of(i)`), which may differ from the order in which the ids
             were given. With None as the oracle, answers are given by hand.
-        ahead: number of vertices to ask for at once, through `statuses`, in a search for a new component. Answers that
-            the search does not use are kept, and may prove unnecessary. Unused answers change nothing that is released.
+        ahead: number of vertices about which the oracle is asked at once, through its method `statuses`, in a search
+            for a new component. Answers that the search does not use are kept, and may prove unnecessary. Unused
+            answers change nothing that is released.
 
     Raises:
         InvalidInput: an unknown id, no seed, or an oracle of another kind.
@@ -261,8 +262,8 @@ class Investigation:
         return table
 
     def statuses(self) -> Statuses:
-        """Known statuses at the beginning of a search: all statuses for an oracle that is a table, none for a callable
-        oracle.
+        """The statuses that are known when a search begins: the answers in the table for an oracle that is a table, and
+        none for a callable oracle.
         """
         table = vars(self)["_table"]
         return Statuses(self, table if table is None else table.copy())
@@ -298,7 +299,7 @@ class Statuses:
 
     Args:
         investigation: investigation with the oracle that is asked.
-        table: all statuses, shape (n,), or None.
+        table: known statuses of all vertices, int8, shape (n,), with -1 for unknown; None if no status is known.
     """
 
     def __init__(self, investigation: Investigation, table: NDArray[np.int8] | None = None) -> None:
@@ -328,7 +329,7 @@ class Statuses:
         self.known[index] = int(answer)
 
     def give(self, answers: Mapping[Any, bool]) -> None:
-        """Record answers by id: all of them, or none if one of them is invalid.
+        """Record several answers by id. If one answer is invalid, none of them is recorded.
 
         Args:
             answers: mapping from id to whether it is a target.

@@ -2,7 +2,7 @@
 
 The module also computes the cost of all calls of a search together, by every known composition rule. A call with a
 drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range, and a noisy
-maximum. Accounting for the two releases separately is better even for a handful of calls.
+maximum. Separate accounting for the two releases gives a smaller epsilon, even for a handful of calls.
 
     >>> found = compositions(13, 0.2, 1e-6)
     >>> round(found["basic"], 6), round(found["calls: zcdp"], 2), round(found["two-step"], 6)
@@ -49,12 +49,12 @@ def _draws(stop: str) -> bool:
 
 
 def call_cost(noise_scale: float, sensitivity: float, stop: str) -> float:
-    """Cost of one call in nats, at a noise scale: 2 Delta/b, and twice that if a threshold is drawn.
+    """Privacy loss of one call, a search for a component, in nats: 2 Delta/b, or 4 Delta/b if a threshold is drawn.
 
     Args:
         noise_scale: noise scale b > 0.
         sensitivity: sensitivity Delta > 0 of the statistic.
-        stop: "none", "public", "private" or "smoothed".
+        stop: rule for the end of a search, "none", "public", "private" or "smoothed".
 
     Source: spec targeted_search 4 and 5, erratum E2.
 
@@ -70,8 +70,8 @@ def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "
     """The privacy events of one call.
 
     Args:
-        epsilon: cost of the call, in nats.
-        stop: "none", "public", "private" or "smoothed".
+        epsilon: privacy loss of the call, in nats.
+        stop: rule for the end of a search, "none", "public", "private" or "smoothed".
         noise_kind: kind of the noise. With Gumbel noise the selection is an exponential mechanism too.
 
     Source: spec targeted_search 4 ("two-step accounting").
@@ -87,20 +87,22 @@ def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "
 def compositions(
     calls: int, epsilon: float, delta: float, stop: str = "private", noise_kind: NoiseKind = "laplace",
 ) -> dict[str, float]:
-    """The epsilon of all calls together by each composition rule. Each bound is valid, so the smallest one is too.
+    """The epsilon of all calls together, by each composition rule. Each epsilon is a valid bound, so the smallest one
+    is valid too.
 
     Args:
         calls: number m = k - 1 >= 1 of calls, for k components.
-        epsilon: cost of one call, in nats.
+        epsilon: privacy loss of one call, in nats.
         delta: delta of the whole list, in (0, 1).
-        stop: "none", "public", "private" or "smoothed".
+        stop: rule for the end of a search, "none", "public", "private" or "smoothed".
         noise_kind: kind of the noise.
 
     Returns:
-        A mapping from rule to epsilon. "basic" is m epsilon, even at delta 0. "calls: advanced", "calls: zcdp plain" (m
-        epsilon^2/2 + epsilon sqrt(2 m ln(1/delta))), "calls: zcdp" (the same cost, converted tightly) and "calls:
-        optimal" use whole calls by their epsilon alone. "steps: optimal" uses the steps of each call: two mechanisms at
-        half of epsilon if a threshold is drawn. "two-step" uses thresholds and selections at their own zCDP cost.
+        A mapping from rule to epsilon. "basic" is m epsilon, even at delta 0. Four rules compose whole calls by their
+        epsilon alone: "calls: advanced", "calls: zcdp plain" (m epsilon^2/2 + epsilon sqrt(2 m ln(1/delta))), "calls:
+        zcdp" (the same rho, with a tighter conversion) and "calls: optimal". "steps: optimal" composes the steps of
+        each call: two mechanisms at half of epsilon if a threshold is drawn. "two-step" adds the zCDP costs of
+        thresholds and selections.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -130,10 +132,10 @@ class Multipliers:
     """Largest factors e^loss by which any released list may be more likely on a neighbouring graph.
 
     Args:
-        claimed: factor with the printed loss, calls / b, for noise scale b.
-        without_threshold: factor with the corrected loss for a stop that draws no threshold, 2 Delta calls / b, for
+        claimed: factor for the loss as printed in Wu 2017, calls / b, for noise scale b.
+        without_threshold: factor for the corrected loss of a stop that draws no threshold, 2 Delta calls / b, for
             sensitivity Delta.
-        with_threshold: factor with the corrected loss if each call also draws a threshold, 4 Delta calls / b.
+        with_threshold: factor for the corrected loss if each call also draws a threshold, 4 Delta calls / b.
     """
 
     claimed: float
@@ -143,11 +145,11 @@ class Multipliers:
 
 @renamed(scale="noise_scale")
 def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> Multipliers:
-    """The printed risk multiplier and the corrected ones.
+    """The risk multiplier as printed in Wu 2017, and the corrected risk multipliers.
 
     Args:
-        calls: number of calls, >= 0. An average over several runs is allowed, as in the printed table, although it
-            bounds no single run.
+        calls: number of calls, >= 0. An average over several runs is allowed, as in the printed table, although an
+            average is no bound for a single run.
         noise_scale: scale b of the Laplace noise.
         sensitivity: sensitivity Delta of the statistic.
 
@@ -176,7 +178,8 @@ _KINDS: tuple[NoiseKind, ...] = ("laplace", "gumbel")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchPlan(Plan[PTarget]):
-    """A planned private search, with the privacy loss of its list and the targets that it can find.
+    """A planned private search, with the privacy loss of the released list and predictions of the targets that the
+    search can find.
 
     Args:
         mechanism: mechanism that will run.
@@ -200,7 +203,7 @@ class SearchPlan(Plan[PTarget]):
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """Privacy loss of the list towards its readers: (epsilon, delta) if there is a delta, and epsilon if not."""
+        """Privacy loss of the released list: (epsilon, delta) if delta is above 0, and otherwise epsilon."""
         found = [each.loss for each in self.guarantees.privacy if isinstance(each.loss, PureDP | ApproxDP)]
         stated = [each for each in found if isinstance(each, ApproxDP)]
         return stated[0] if stated else found[0]
@@ -216,7 +219,8 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def gives_up(self) -> float | None:
-        """Expected number of people examined before a search gives up, if all values are 0 and it can find nobody.
+        """Expected number of people examined before a search gives up, if all statistics are 0 and there is no target
+        to find.
 
         The expected number is None if the search never gives up.
         """
@@ -228,8 +232,8 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def worth(self) -> tuple[tuple[int, float], ...]:
-        """Power of the statistic: pairs of a hidden target's value and the expected number of people with value 0
-        before that target.
+        """Power of the statistic: pairs of a target's value and the expected number of people with value 0 who are
+        examined before that target.
         """
         most = self.mechanism.statistic.most(self.mechanism.degree_bound)
         last = self.people if most is None else min(most, self.people)
@@ -237,8 +241,8 @@ class SearchPlan(Plan[PTarget]):
         return tuple((each, self.before(each)) for each in values)
 
     def missed(self, value: float) -> float | None:
-        """Probability that one search gives up before it comes to a hidden target with the given value; None if the
-        search never gives up.
+        """Probability that one search gives up before it reaches a target with the given value; None if the search
+        never gives up.
 
         For a drawn threshold all other people are assumed to have the value 0.
 
@@ -309,8 +313,8 @@ class SearchPlan(Plan[PTarget]):
         }
 
     def plot(self) -> Picture:
-        """Draw the number of people examined before a hidden target, by its statistic, with a random order for
-        comparison.
+        """Draw the expected number of people examined before a target, as a function of the target's statistic, with a
+        random order for comparison.
         """
         last, before = self.worth[-1]
         rows = [(float(value), others, "private search") for value, others in self.worth]
@@ -333,15 +337,15 @@ def plan(
 
     Args:
         people: public number n of people.
-        components: number k >= 1 of components: at most k - 1 searches for a new component are made.
+        components: largest number k >= 1 of components to find; at most k - 1 searches for a new component are made.
         epsilon: privacy loss of the whole released list, in nats, > 0.
-        delta: delta of the whole list, in [0, 1).
-        options: further settings of `PTarget`, such as stopping_target, degree_bound, stop, statistic or noise_kind.
+        delta: delta of the privacy loss of the whole list, in [0, 1).
+        options: further parameters of `PTarget`, such as stopping_target, degree_bound, stop, statistic or noise_kind.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise that drowns every possible value of the statistic, so that a random order is as good and costs no
-            privacy. The error message names a sufficient epsilon.
+        Refused: the noise is so large compared with every possible value of the statistic that a random order is as
+            good and costs no privacy. The error message names a sufficient epsilon.
 
     Source: Wu 2017, Algorithm 13; spec targeted_search 3 and 4.
 

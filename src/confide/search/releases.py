@@ -1,9 +1,9 @@
-"""Results of a search: the released list for everybody, and separately the log that only the operator may see.
+"""Results of a search: the public released list, and a separate log that only the operator may see.
 
-The module also writes notes about a search into a journal of noise: the search that the journal belongs to, and the
-calls that have begun. The random numbers of a noisy order identify neither the noise scale nor the graph. So the
-journal names its search before the first draw, and each call before that call's draws. The journal of noise is private,
-and so are the notes in it.
+The module also writes notes about a search into a journal of noise: the search to which the journal belongs, and the
+calls (searches for a component) that have begun. The random numbers of a noisy order identify neither the noise scale
+nor the graph. So the journal names its search before the first draw, and each call before that call's draws. The
+journal of noise is private, and so are the notes in it.
 """
 
 from __future__ import annotations
@@ -62,13 +62,14 @@ class PublicRelease(Billboard):
         people: number n of people.
         seeds: ids of the seeds, in the given order.
         order: ids of the confirmed targets in the order in which they were found.
-        joined: positions in `order` at which a component begins: first the components of seeds, then one for each
-            successful call.
+        joined: positions in `order` at which each component begins: first the components of the seeds, and then one
+            component for each successful search.
         calls: number of searches for a new component.
-        ended: reason why the search ended: "all components" were found; the last call ended with "nothing found"; the
-            "budget" did not allow another call; or a "query cap", which no private run has.
-        epsilon_spent: calls times epsilon, which bounds the loss of this released list (`SearchCertificate`). The
-            product is infinite with a query cap.
+        ended: reason why the run ended. "all components": the run made all searches that it may make. "nothing found":
+            the last search for a component found no target. "budget": the budget did not allow another search. "query
+            cap": a cap on examinations was reached, which no private run has.
+        epsilon_spent: `calls` times epsilon, in nats, which bounds the privacy loss of this released list
+            (`SearchCertificate`); infinite with a query cap.
     """
 
     people: int
@@ -81,7 +82,7 @@ class PublicRelease(Billboard):
 
     @property
     def halted(self) -> bool:
-        """Whether the search ended before it found the largest number of components that it may find."""
+        """Whether the run ended before it made all searches for a component that it may make."""
         return self.ended != "all components"
 
     @property
@@ -90,9 +91,9 @@ class PublicRelease(Billboard):
         return len(self.joined)
 
     def to_arrow(self) -> pa.Table:
-        """A table of all people who were found. The columns are `place` in the order from 1 on, `id`, number of the
-        `component`, `first_of_component` (a bool), and `how` the person was found: as a seed, by a search, or as a
-        contact.
+        """A table of all people who were found. The columns are `place` (position in the order, from 1), `id`,
+        `component` (number of the component, from 1), `first_of_component` (a boolean), and `how`. The column `how` has
+        the way in which the person was found: "seed", "searched for" or "contact".
         """
         component = np.searchsorted(self.joined, np.arange(len(self.order)), side="right")
         first = np.zeros(len(self.order), np.bool_)
@@ -121,16 +122,15 @@ class PublicRelease(Billboard):
         return found if isinstance(found, pl.DataFrame) else found.to_frame()
 
     def check(self, components: int, epsilon: float, people: int) -> None:
-        """Refuse a release that no private search with the given parameters writes.
+        """Refuse a release that cannot come from a private search with the given parameters.
 
         Args:
-            components: number k of components.
-            epsilon: cost of a call, in nats.
+            components: largest number k of components to find.
+            epsilon: privacy loss of one search for a component, in nats.
             people: number n of people.
 
         Raises:
-            InvalidInput: a part that contradicts the parameters or other parts. The error message names the
-                contradicting part.
+            InvalidInput: an entry contradicts the parameters or another entry. The error message names the entry.
         """
         if self.people != people:
             raise InvalidInput("billboard.people", f"is {self.people:,}", f"must be {people:,}")
@@ -179,12 +179,12 @@ class SearchCertificate(Certificate):
     """A bound on the privacy loss of the list that was released.
 
     For every rewiring of one protected vertex, the probability of the released list changes by a factor of at most
-    e^ex_post, since it is a product of the laws of `calls` calls. The bound is no guarantee before the run, because the
-    number of calls depends on the run. The bound e^ex_post says nothing about (epsilon, delta).
+    e^ex_post. The probability is a product of the laws of `calls` searches. The bound is no guarantee before the run,
+    because the number of searches depends on the run. The bound says nothing about (epsilon, delta).
 
     Args:
         calls: number of searches for a new component.
-        ex_post: calls times epsilon, in nats.
+        ex_post: `calls` times epsilon, a bound on the privacy loss of the released list, in nats.
     """
 
     calls: int
@@ -198,12 +198,12 @@ class SearchCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
-    """The outcome of a search with a query cap, under any noise. The outcome of a capped search is for studies, and is
-    never a release.
+    """The outcome of a search with a query cap, under any noise. A query cap ends the search after a number of
+    examinations. The outcome is for studies, and is never a release.
 
     The point at which the search was cut off reveals protected contacts without any bound. So `release_safe` is False,
-    nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles
-    it.
+    nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign accepts
+    the outcome.
     """
 
 
@@ -234,7 +234,7 @@ class OperatorLog:
         """Update the log.
 
         Args:
-            examined: ids of the examined vertices, or their ranks if a graph is given.
+            examined: ids of the examined vertices, or ranks of the vertices if a graph is given.
             targeted: whether each vertex in `examined` was a target.
             found_after: number of vertices that had been examined when each released target was found.
             graph: graph to which the ranks belong.
@@ -259,21 +259,22 @@ class OperatorLog:
         return len(self.targeted)
 
     def curve(self, most: int | None = None) -> NDArray[np.int64]:
-        """Number of targets released after q examinations, for q = 0..queries, including the first seed; shape
+        """Number of targets that were found after q examinations, for q = 0..queries, including the first seed; shape
         (queries + 1,).
 
         Args:
-            most: last value of q. Beyond the number of queries, the curve continues at its last value.
+            most: last value of q; None for the number of queries. Beyond the number of queries, the curve stays at its
+                last value.
         """
         last = self.queries if most is None else most
         return np.asarray(np.searchsorted(self.found_after, np.arange(last + 1), side="right"))
 
 
 def no_guarantee(why: str) -> Guarantees:
-    """The empty promise of a run that is not private, or that a query cap cuts off.
+    """The guarantees of a run that promises nothing, because it is not private or has a query cap.
 
     Args:
-        why: short reason.
+        why: short reason why nothing is promised.
 
     Source: spec targeted_search 10, traps 1 and 2.
     """
@@ -290,7 +291,8 @@ _ALL = "component"  # the first word of every draw of a search
 
 
 def graph_digest(graph: Graph) -> str:
-    """Digest of contacts and ids. The digest must stay private, since a guess of the graph can be checked against it.
+    """Digest of the contacts and ids of a graph. The digest must stay private, since anybody with the digest can check
+    a guess of the graph.
 
     Args:
         graph: graph to digest.
@@ -310,7 +312,7 @@ def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.i
 
     Args:
         noise: source of noise of the run.
-        parameters: mechanism of the search.
+        parameters: mechanism of the search, which holds its public parameters.
         graph: network of contacts.
         seeds: ranks of the seeds.
 
@@ -327,7 +329,7 @@ def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: 
 
     Args:
         noise: source of noise of the run.
-        call: number of the call.
+        call: number of the call, from 0.
         released: ranks of the confirmed targets.
         parameters: parameters of a single call that belongs to no whole search.
         graph: network of contacts on which the single call searches.
@@ -340,17 +342,17 @@ def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: 
 
 
 def check_charged(noise: Noise, charged: int) -> None:
-    """Check that calls that count as already charged will use the noise that they used before.
+    """Check that the calls that were already charged will use the same noise again.
 
-    The noise of a study can be drawn again from its seed. Secure noise is new each time, so a call that is repeated
-    with new secure noise is another release.
+    Simulated noise can be drawn again from its seed. Secure noise is new each time, so a call that is repeated with new
+    secure noise is another release, which must be charged.
 
     Args:
         noise: source of noise of the run.
         charged: number of calls that are not charged again.
 
     Raises:
-        InvalidInput: noise that holds no draws of the calls that count as charged.
+        InvalidInput: the noise does not hold the draws of the charged calls.
     """
     kept = isinstance(noise, JournalNoise)
     if charged and (kept or noise.release_safe) and not (

@@ -1,5 +1,5 @@
-"""Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger can move
-the value.
+"""Statistics of proximity: measures of how near an unexamined person is to the confirmed targets, and bounds on the
+change that one protected person can make.
 
     >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), LargestFlow(3).sensitivity(10) >= 5
     (1.0, 180.0, True)
@@ -9,15 +9,14 @@ confirmed, when one protected vertex is rewired in any way. The sensitivity of e
 needs a public bound d on all degrees.
 
 *Signal.* After the search of a component, every unexamined vertex lies outside the neighbourhood of the confirmed
-targets. Contacts and triangles are 0 for all vertices outside the neighbourhood of the confirmed targets, so they carry
-no information: `signal` is False. For vertices outside the neighbourhood of the confirmed targets, the flow over two
-edges equals the number of common neighbours. The number of paths of two edges equals the multiset version of common
-neighbours.
+targets. For such vertices the statistics `Contacts` and `Triangles` are 0 and carry no information, so their `signal`
+is False. The flow over two edges equals the number of common neighbours. The number of paths of two edges equals the
+number of common neighbours with multiplicity.
 
-*Flows.* The largest flow over paths of bounded length comes from a linear program on copies of the graph, one for each
-step. The solver's answer is not trusted. The solver's flow is cut down to a flow that is conserved and within all
-capacities, which gives a lower bound. The solver's prices of edges are stretched until no short path is cheaper than 1,
-which gives an upper bound.
+*Flows.* The largest flow over paths of bounded length comes from a linear program on copies of the graph, one copy for
+each step. The solver's answer is not trusted. The solver's flow is reduced until it is conserved and within all
+capacities, which gives a lower bound. The solver's dual prices of edges are scaled up until no short path costs less
+than 1, which gives an upper bound.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def _steps_to(graph: Adjacency, start: NDArray[np.int64], most: int) -> NDArray[
 
 
 def bounded_flows(graph: Adjacency, inside: NDArray[np.bool_], length: int) -> NDArray[np.float64]:
-    """The largest flow of every vertex into a set, to within 2^-21, shape (n,); 0 for members of the set.
+    """The largest flow from every vertex into a set, to within 2^-21, shape (n,); 0 for members of the set.
 
     Args:
         graph: compressed rows of the graph.
@@ -101,12 +100,12 @@ def bounded_flows(graph: Adjacency, inside: NDArray[np.bool_], length: int) -> N
 
 
 def bounded_flow(graph: Adjacency, source: int, to_set: NDArray[np.int64], length: int) -> float:
-    """The largest flow of one vertex into a set.
+    """The largest flow from one vertex into a set.
 
     Args:
         graph: compressed rows of the graph.
-        source: vertex outside the set.
-        to_set: least number of edges from each vertex to the set, 0 for its members; shape (n,).
+        source: index of a vertex outside the set.
+        to_set: least number of edges from each vertex to the set, 0 for members of the set; shape (n,).
         length: largest number of edges of a path.
     """
     from scipy.optimize import linprog
@@ -202,7 +201,7 @@ _EXACT = 2**50  # counts beyond this would not be exact doubles
 
 
 def needed_bound(degree_bound: int | None) -> int:
-    """The checked public degree bound, for a statistic that needs one.
+    """The public degree bound after a check, for a statistic that needs a degree bound.
 
     Raises:
         InvalidInput: a missing bound, or a bound below 1.
@@ -238,8 +237,8 @@ class Statistic(Declared, ABC):
     name: ClassVar[str] = "statistic"
 
     signal: ClassVar[bool] = True
-    """Whether the statistic can find another component. The answer is False if the statistic is 0 for every unexamined
-    vertex.
+    """Whether the statistic can guide the search for another component. The value is False if the statistic is 0 for
+    every vertex outside the neighbourhood of the confirmed targets.
     """
 
     @property
@@ -259,8 +258,8 @@ class Statistic(Declared, ABC):
         """
 
     def impact_cardinality(self, degree_bound: int | None) -> int:
-        """Impact cardinality IC: the largest number of vertices whose values one protected vertex can change, including
-        its own.
+        """Impact cardinality IC: the largest number of vertices whose values change when one protected vertex is
+        rewired, including the rewired vertex.
 
         Raises:
             InvalidInput: a missing bound.
@@ -272,14 +271,14 @@ class Statistic(Declared, ABC):
         return 2 * _reached(needed_bound(degree_bound), self._steps()) + 1
 
     def count_sensitivity(self, degree_bound: int | None) -> float:
-        """Sensitivity of a count: the largest change by one protected vertex, for any x, of the number of vertices v
-        outside N[S] with f(v) >= x.
+        """Sensitivity of a count: the largest change, when one protected vertex is rewired, of the number of vertices v
+        outside N[S] with f(v) >= x, over all x. N[S] is the set S with its neighbours.
 
         Vertices with a larger value lie within the rewired vertex's reach in the new graph, and vertices with a smaller
-        value lie within its reach in the old graph. The rewired vertex itself adds one more to the change, because its
-        value may change or because it is counted in only one of the graphs. Over two edges the rewired vertex must be
-        adjacent to S to reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and
-        the rewired vertex itself is not counted.
+        value lie within its reach in the old graph. The rewired vertex itself adds one more to the change: its value
+        may change, or it may be counted in only one of the graphs. Over two edges the rewired vertex must be adjacent
+        to S to reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and the rewired
+        vertex itself is not counted.
 
         Raises:
             InvalidInput: a missing bound.
@@ -291,7 +290,9 @@ class Statistic(Declared, ABC):
 
     @abstractmethod
     def most(self, degree_bound: int | None) -> int | None:
-        """The largest value of a vertex outside N[S], which ends the grid of thresholds; None if no bound is known."""
+        """The largest possible value of a vertex outside N[S], which is the largest threshold; None if no bound is
+        known.
+        """
 
     @abstractmethod
     def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -299,7 +300,7 @@ class Statistic(Declared, ABC):
 
         Args:
             graph: compressed rows of the graph.
-            confirmed: vertices of the set S.
+            confirmed: indices of the confirmed targets, the set S.
         """
 
     def _steps(self) -> int:
@@ -313,7 +314,8 @@ class CommonNeighbours(Statistic):
     """Common neighbours |N(v) and N(S)|: the neighbours of v that are neighbours of any confirmed target, each counted
     once.
 
-    Rewiring a vertex i moves only i in or out of N(t) and of N(S), so Delta = 1 for any degrees.
+    Rewiring a vertex i adds or removes only i in N(t) and N(S) for an unconfirmed target t. So Delta = 1 for any
+    degrees.
 
     Example:
         >>> CommonNeighbours().sensitivity(None), CommonNeighbours().count_sensitivity(5)
@@ -339,7 +341,8 @@ class CommonNeighboursMulti(Statistic):
     """Common neighbours with multiplicity: the sum over w in S of |N(v) and N(w)|. A neighbour of several confirmed
     targets counts for each of them.
 
-    A vertex that is adjacent to v and to d - 1 members of S adds d - 1. So Delta = d - 1, not the printed 1.
+    A vertex that is adjacent to v and to d - 1 members of S adds d - 1 to the sum. So Delta = d - 1, not 1 as printed
+    in Wu 2017.
 
     Source: Wu 2017, line 6294; spec targeted_search 5, erratum E1.
 
@@ -412,11 +415,11 @@ class Paths(_OverEdges):
 @wire("Walks", "length")
 @dataclass(frozen=True)
 class Walks(_OverEdges):
-    """Number of walks of 1 to `length` edges from v that end in S: paths that may return to a vertex. The number of
-    walks is cheap to compute for every length.
+    """Number of walks of 1 to `length` edges from v that end in S. Unlike a simple path, a walk may return to a vertex.
+    The number of walks is fast to compute for every length.
 
-    Delta is the sum over l of (l - 1) d^(l-1), since i stands at one of l - 1 positions, and each of the other l - 1
-    steps has at most d choices.
+    Delta is the sum over l of (l - 1) d^(l-1): the rewired vertex i is at one of l - 1 positions, and each of the other
+    l - 1 steps has at most d choices.
 
     Raises:
         InvalidInput: a length out of range, or a degree bound d at which counts would not be exact doubles.
@@ -464,9 +467,9 @@ class LargestFlow(_OverEdges):
 
     Flow that avoids the rewired vertex i is in both graphs, and flow through i uses two of its edges, so Delta = d/2.
     Over two edges the flow equals |N(v) and N[S]|, and Delta = 1. For paths of more than two edges the largest flow may
-    be fractional. The computation takes one linear program, by HiGHS, for each vertex within reach of S, which is slow.
-    Each value is certified between a flow and a cut to 2^-21, and Delta has 2^-20 more. A whole-numbered flow with
-    bounded paths would be NP-hard from 5 edges on.
+    be fractional. The computation solves one linear program with HiGHS for each vertex within reach of S, which is
+    slow. Each value is certified to 2^-21 by a flow and a cut, and Delta is increased by 2^-20 for this error. To
+    compute the largest flow in whole numbers would be NP-hard for paths of 5 or more edges.
 
     Raises:
         InvalidInput: a length out of range.
@@ -499,8 +502,8 @@ class LargestFlow(_OverEdges):
 @wire("Contacts", "")
 @dataclass(frozen=True)
 class Contacts(Statistic):
-    """Number of contacts |N(v) and S| of v among the confirmed targets S, printed in the source as Path_1. This number
-    orders the search inside a component, and is 0 for every vertex beyond the component.
+    """Number of contacts |N(v) and S| of v among the confirmed targets S, called Path_1 in Wu 2017. This number orders
+    the search inside a component, and is 0 for every vertex beyond the component.
 
     No protected vertex can change a target's number of contacts in S, so Delta = 0.
     """
@@ -530,11 +533,12 @@ class Triangles(Statistic):
     """Number of triangles {v, a, b} with at least `ends` of a and b in S. This number of triangles is 0 for every
     vertex outside N[S].
 
-    With `ends` = 2 the number of triangles is a function of edges between targets, so Delta = 0. With one end in S, a
-    rewired vertex i can close a triangle with a target t and each of d - 1 others, so Delta = d - 1.
+    With `ends` = 2 the number of triangles of a target is a function of edges between targets, so Delta = 0. With
+    `ends` = 1 a rewired vertex i can close a triangle with a target t and each of d - 1 other vertices, so Delta = d -
+    1.
 
     Raises:
-        InvalidInput: another number of ends.
+        InvalidInput: `ends` is neither 1 nor 2.
 
     Example:
         >>> Triangles(2).sensitivity(None), Triangles(1).sensitivity(5), Triangles(1).signal

@@ -1,5 +1,5 @@
-"""The stop of the search for a new component: a fake target whose value is drawn such that about K people come before
-it.
+"""The stop of the search for a new component: a fake target with a value that is drawn such that about K people come
+before the fake target.
 
 The value of the fake target follows from a count over V minus N[T], the vertices that are neither confirmed targets nor
 their contacts. The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier
@@ -46,7 +46,7 @@ STOPS: tuple[Stop, ...] = ("none", "public", "private", "smoothed")
 _MOST_GRID = 2**22
 _ROUNDING = 2.0**-36
 """Largest effect of rounding on a smoothed count, for each vertex. A sum of at most 2^12 terms (a degree bound, or the
-number of different values) is off by a relative 2^-41, each probability by 2^-48, and there are two sums.
+number of different values) has a relative error of 2^-41, each probability an error of 2^-48, and there are two sums.
 """
 
 
@@ -55,24 +55,25 @@ class ThresholdRule:
     """The rule by which the value of the fake target is drawn: an exponential mechanism on {0, ..., top}.
 
     The probability of x is proportional to exp(-epsilon q(x) / (2 sensitivity)) with the score q(x) = |count(x) - K|.
-    The stop "private" counts vertices with statistic f >= x. The stop "smoothed" adds up the vertices' probabilities to
-    come before a fake target of value x, so that K is the expected number of such vertices.
+    For the stop "private", count(x) is the number of vertices with statistic f >= x. For the stop "smoothed", count(x)
+    is the expected number of vertices that come before a fake target of value x.
 
     Args:
         stop: "private" or "smoothed".
-        epsilon: cost of the draw, in nats.
+        epsilon: privacy loss of the draw, in nats, > 0.
         stopping_target: stopping target K.
         people: number n of people.
-        most: publicly known largest value of the statistic f.
-        count_sensitivity: largest change by one rewired vertex of the count of f >= x over V minus N[T].
-        smooth: whether a rewiring moves, besides the rewired vertex, at most `count_sensitivity` vertices by at most 1
-            each, which makes the smoothed count less sensitive. The lower sensitivity is proved for common neighbours.
-        noise_kind: kind of the noise on the values, against which the fake target competes.
-        noise_scale: scale b of the noise on the values.
-        largest_threshold: public end of the grid; `top` if left out.
+        most: largest possible value of the statistic f, which is public.
+        count_sensitivity: largest change, by one rewired vertex, of the number of vertices in V minus N[T] with f >= x.
+        smooth: whether a rewiring changes the statistic of at most `count_sensitivity` vertices, besides the rewired
+            vertex, by at most 1 each. In this case the smoothed count has a lower sensitivity, which is proved for
+            common neighbours.
+        noise_kind: kind of the noise on the values of the vertices and of the fake target.
+        noise_scale: scale b of the noise on the values, > 0.
+        largest_threshold: public largest threshold; None for the default that `top` describes.
 
     Raises:
-        InvalidInput: a grid that is too large to draw from.
+        InvalidInput: too many possible thresholds for a draw.
     """
 
     stop: Stop
@@ -102,8 +103,8 @@ class ThresholdRule:
 
     @property
     def top(self) -> int:
-        """The largest threshold: `most`, and for a smoothed count ceil(b ln n) more, so that at the end no vertex is
-        expected before the fake target.
+        """The largest threshold: `largest_threshold` if it is given; otherwise `most`, and for a smoothed count ceil(b
+        ln n) more. With this default, few vertices are expected before a fake target with the largest threshold.
         """
         if self.largest_threshold is not None:
             return self.largest_threshold
@@ -128,10 +129,10 @@ class ThresholdRule:
         return np.asarray(wins_over(self.noise_kind, gaps, self.noise_scale))
 
     def scores(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64] | NDArray[np.int64]:
-        """The score q at every threshold, shape (top + 1,). Private.
+        """The private score q at every threshold, shape (top + 1,).
 
         Args:
-            values: values of the statistic f for the vertices in V minus N[T].
+            values: statistic f of each vertex in V minus N[T].
         """
         levels = np.clip(np.floor(values), 0, self.most).astype(np.int64)
         if self.stop == "private":
@@ -144,7 +145,7 @@ class ThresholdRule:
         return np.asarray(np.abs(np.convolve(reach, histogram[:used], mode="valid") - self.stopping_target))
 
     def law(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64]:
-        """The probabilities of the thresholds, shape (top + 1,). Private."""
+        """The private probabilities of the thresholds 0, ..., top, shape (top + 1,)."""
         return exponential_law(-self.scores(values), self.epsilon, self.sensitivity)
 
     def draw(self, values: NDArray[np.float64] | NDArray[np.int32], noise: Noise, stream: Stream) -> int:
@@ -154,8 +155,8 @@ class ThresholdRule:
         return int(drawn[0])
 
     def error(self, failure_probability: float) -> float:
-        """A bound on the distance of the score q at the drawn threshold from its least value, which holds except with
-        the failure probability.
+        """A bound on the difference between the score q at the drawn threshold and the least score. The bound fails
+        with at most the given probability.
 
         The bound is (2 sensitivity / epsilon) ln(|D| / failure_probability), where |D| is the number of thresholds:
         spec targeted_search 4.
@@ -177,17 +178,17 @@ def _log_below(y: _Array) -> _Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """The two neighbouring graphs that separate the printed threshold rule from the corrected one, and two calls with a
-    private stop and Laplace noise.
+    """The two neighbouring graphs on which the printed threshold rule leaks and the corrected rule does not, for two
+    calls with a private stop and Laplace noise. The module's docstring describes the graphs.
 
     Args:
         bridged: number k' of hidden targets that the contact i knows in the second graph.
         strangers: number N of protected vertices with statistic 0 in both graphs.
-        epsilon: cost of one call, in nats.
+        epsilon: privacy loss of one call, a search for a component, in nats.
         stopping_target: stopping target K.
         degree_bound: degree bound d > k'.
-        printed: True for the printed rule (over the unexamined, sensitivity d + 1), False for the corrected one (over V
-            minus N[T], sensitivity max(d - 1, 1)).
+        printed: True for the printed rule, which counts over the unexamined vertices with sensitivity d + 1. False for
+            the corrected rule, which counts over V minus N[T] with sensitivity max(d - 1, 1).
     """
 
     bridged: int = 40
@@ -256,8 +257,8 @@ class Witness:
 
     @cached_property
     def loss(self) -> float:
-        """The largest |log ratio| between the two graphs of the probabilities of one outcome: t1 is found first, and
-        the second threshold is x.
+        """The largest |log ratio|, over all x, of the probabilities on the two graphs that t1 is found first and the
+        second threshold is x.
 
         Example:
             >>> bad, good = Witness(printed=True), Witness(printed=False)
@@ -268,13 +269,14 @@ class Witness:
 
     @property
     def promised(self) -> float:
-        """Promised loss of two calls, 2 epsilon."""
+        """Promised privacy loss of two calls, 2 epsilon, in nats."""
         return 2 * self.epsilon
 
 
 def limit_loss(bridged: int, scale: float, at_most: float) -> float:
-    """The log ratio between the witness's two graphs in the limit of infinitely many strangers, for the event that t1
-    is first and F(its noise) < at_most, where F is the distribution function of the noise.
+    """The log ratio of the probabilities of an event on the two graphs of `Witness`, in the limit of infinitely many
+    strangers. In the event, t1 is found first and F(noise of t1) < `at_most`, where F is the distribution function of
+    the noise.
 
     The log ratio grows as `at_most` falls. For `at_most` up to 1/2 the log ratio is k'/b = k' epsilon/4.
 

@@ -1,5 +1,5 @@
-"""`PTarget`: a search that finds the components of a hidden group one after another, and releases the list under
-protected privacy.
+"""`PTarget`: a search that finds the components of an unknown target group one after another, and releases the list of
+found targets with a privacy guarantee for everybody else.
 
 Source: Wu 2017, Algorithm 14, hardened; spec targeted_search 3.3, 4.
 """
@@ -69,18 +69,20 @@ _REACH_ANY = ("the loss is that of the released list as a sequence, not of the t
               "appears")
 
 Debit = Callable[[tuple[Event, ...]], None]
-"""A function that debits the events of one call, and raises `BudgetExceeded` if the budget does not cover them."""
+"""A function that debits the privacy events of one call, a search for another component, from a budget. The function
+raises `BudgetExceeded` if the budget does not cover the events.
+"""
 
 
 @wire("PTarget", "people components stopping_target epsilon degree_bound stop statistic noise_kind delta "
       "public_threshold largest_threshold")
 @dataclass(frozen=True)
 class PTarget(Mechanism[PublicRelease, SearchCertificate]):
-    """Private targeted search: statistic-first search within components, noisy search between them.
+    """Private targeted search: statistic-first search within components, and noisy search for further components.
 
     Every person who is not a target is protected: the released list hardly depends on the contacts of any one protected
     person. The promise does not cover which people are targets, or the edges between targets. The promise also does not
-    cover anything that is not released: the vertices that were examined, their number, and the times.
+    cover data that are not released: the examined vertices, their number, and the times of examinations.
 
     Raises:
         InvalidInput: a parameter out of range, a statistic without signal, or a missing degree bound.
@@ -126,16 +128,16 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     def for_budget(
         cls, *, epsilon: float, delta: float = 0.0, people: int, components: int, **options: Any,
     ) -> PTarget:
-        """A search whose released list costs at most a privacy budget. Each search for a component gets the largest
-        epsilon that fits.
+        """A search whose released list costs at most a privacy budget. All searches for a component have the same
+        epsilon, the largest one that the budget allows.
 
         Args:
             epsilon: privacy loss of the whole list, in nats, > 0.
-            delta: delta of the whole list, in [0, 1).
+            delta: delta of the privacy loss of the whole list, in [0, 1).
             people: public number n of people.
-            components: number k >= 1 of components.
-            options: further settings, such as stopping_target, degree_bound, stop, statistic or noise_kind. With a
-                delta the default noise is "gumbel", which composes better.
+            components: largest number k >= 1 of components to find, including those of the seeds.
+            options: further parameters of `PTarget`, such as stopping_target, degree_bound, stop, statistic or
+                noise_kind. If delta is above 0, the default noise is "gumbel", which composes better.
 
         Raises:
             InvalidInput: a number out of range.
@@ -167,8 +169,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return self.components - 1
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of k - 1 calls: for each call a noisy selection and, if one is drawn, a threshold of
-        bounded range.
+        """The privacy events of k - 1 calls. Each call has a noisy selection and, if the stop draws a threshold, also
+        the draw of the threshold, which has bounded range.
 
         Source: spec targeted_search 4 (two-step accounting).
         """
@@ -178,8 +180,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                      for event in self.call.events())
 
     def group_steps(self, size: int) -> int:
-        """Number of steps between neighbours that change a group of `size` people: 2 size - 1 with a degree bound, and
-        size without one.
+        """Number of steps from neighbour to neighbour that change all contacts of a group of `size` people: 2 size - 1
+        with a degree bound, and size without a degree bound.
 
         A person's new contacts may lift the degree of another person in the group above the bound, as long as that
         person's old contacts are still there. The steps between neighbours therefore remove the old contacts of all but
@@ -228,25 +230,26 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         repeats its steps with the same noise as before, and asks only unanswered questions.
 
         Args:
-            data: `Investigation` with the private data.
+            data: an `Investigation`, which holds the private network, the seeds and the oracle.
             noise: source of the noise; `Noise.secure()` for a release, wrapped in a `JournalNoise` if the search must
                 survive a crash.
-            charge: function that is called with a call's events before the call begins. If the function raises
-                `BudgetExceeded`, the search ends after a number of calls that is public.
-            charged: number of calls that were charged before a crash. Under secure noise calls that were already
-                charged require the `JournalNoise` that holds their draws. With other noise these calls would count as
-                new calls, and would be charged again.
+            charge: function that receives the privacy events of each search for a component before this search begins.
+                If the function raises `BudgetExceeded`, the whole search ends. The number of searches that were made is
+                public.
+            charged: number of searches for a component that were charged before a crash; these are not charged again.
+                With secure noise, `noise` must be the `JournalNoise` that holds their draws. With fresh secure noise
+                the same searches would be a new release, which must be charged again.
             answers: mapping from id to whether it is a target.
-            log: log that receives the records that only the operator may see.
-            query_cap: number of examinations after which the search stops. The stop reveals protected contacts without
-                any bound.
-            without_guarantee: consent to lose the promise, required with a query cap. With a query cap the outcome is a
-                `CappedOutcome`, never a release.
+            log: log that is filled with the examined vertices and other records that only the operator may see.
+            query_cap: number of examinations after which the search stops; None for no limit. Such a stop reveals
+                protected contacts without any bound.
+            without_guarantee: whether the caller accepts a run without a privacy guarantee; must be True with a query
+                cap. With a query cap the outcome is a `CappedOutcome`, never a release.
 
         Raises:
-            InvalidInput: a graph with another number of people; `charged` calls of which the noise holds no draws; or a
+            InvalidInput: a graph with another number of people; noise without the draws of the charged searches; or a
                 journal that belongs to another graph, other seeds or other parameters.
-            DegreeBoundViolated: a graph that is not admissible.
+            DegreeBoundViolated: a graph in which some vertex has more neighbours than the degree bound.
             Refused: a query cap in a private run.
         """
         return Search(self, data, noise, charge=charge, charged=charged, answers=answers, log=log,
@@ -258,15 +261,15 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """Run the whole search.
 
-        Args: as in `start`; and
-            progress: function that is called when the search has ended. The course of a search depends on contacts, so
-                the number of calls and the components found so far are not reported.
+        Args: `data`, `noise`, `charge`, `log`, `query_cap` and `without_guarantee` as in `start`; and progress:
+        function that is called when the search has ended. The course of a search depends on contacts, so the number of
+        calls and the components found so far are not reported.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.
             OracleUnavailable: an oracle that gives no answer. The attribute `search` of the error is the paused search.
             InvalidInput: a graph with another number of people.
-            DegreeBoundViolated: a graph that is not admissible.
+            DegreeBoundViolated: a graph in which some vertex has more neighbours than the degree bound.
             Refused: a query cap in a private run.
         """
         search = self.start(data, noise, charge=charge, log=log, query_cap=query_cap,
@@ -281,13 +284,13 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return {}
 
     def certify(self, billboard: Billboard) -> SearchCertificate:
-        """The bound on the loss of the released list: calls times epsilon."""
+        """The bound on the privacy loss of the released list: the number of searches for a component times epsilon."""
         board = self._own(billboard)
         return SearchCertificate(calls=board.calls, ex_post=board.calls * self.epsilon)
 
     def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
-        """The cost of the calls that were made, since a search may end before it makes all the calls that it is charged
-        for.
+        """The cost of the searches for a component that were made. A run may end before it makes all the searches for
+        which it was charged.
         """
         calls, epsilon = self._own(billboard).calls, written(self.call.selection_epsilon)
         for event in self.call.events() if calls else ():
@@ -295,10 +298,11 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             yield f"{event.label}s", (DrawCost.selection if bounded else DrawCost.laplace)(epsilon), calls
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can be a release of this search.
+        """Check that a billboard, a published result, can be a release of this search.
 
         Raises:
-            InvalidInput: a part that contradicts the parameters or another part. The error message names the part.
+            InvalidInput: an entry of the billboard contradicts the parameters or another entry. The error message names
+                the entry.
         """
         self._own(billboard)
 
@@ -313,7 +317,7 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
     """The search with the largest epsilon of one call at which the whole list costs at most a budget.
 
     Args:
-        it: search with any epsilon.
+        it: search with the wanted parameters; its epsilon is replaced.
         epsilon: privacy loss of the whole list, in nats.
         delta: delta of the whole list; 0 uses basic composition.
     """
@@ -337,8 +341,8 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
 
 
 class Search:
-    """A search in progress. The search advances as far as the answers reach, and keeps its state while answers are
-    missing.
+    """A search in progress. The search advances until it needs an answer of the oracle that is missing, and continues
+    when the answer is given.
 
     Example:
         >>> from confide.privacy.noise import Noise
@@ -394,12 +398,12 @@ class Search:
 
     @property
     def charged(self) -> int:
-        """Number of calls that have been charged, which is public."""
+        """Number of searches for a component that have been charged, which is public."""
         return max(self._charged, self._state.calls)
 
     @property
     def answers(self) -> dict[Any, bool]:
-        """All answers so far by id, which a restart needs. Only the operator may see the answers."""
+        """All answers of the oracle so far, by id. A restart needs these answers. Only the operator may see them."""
         return self._state.statuses.given()
 
     @property
@@ -421,8 +425,8 @@ class Search:
         return self
 
     def pending(self, count: int = 1) -> list[Any]:
-        """Ids of the vertices to ask about next, in their order. Only the operator may see the ids, since they reveal
-        protected contacts.
+        """Ids of the next vertices about which the oracle must be asked, in order. Only the operator may see the ids,
+        since they reveal protected contacts.
 
         Within a component all pending vertices will be examined in any case. In a search for a component, questions
         about later vertices may prove unnecessary. Answers to unnecessary questions are kept, and the vertices count as
@@ -437,7 +441,7 @@ class Search:
         return self._state.investigation.graph.ids_of(self._state.upcoming(count))
 
     def answer(self, answers: Mapping[Any, bool]) -> Search:
-        """Record answers about any vertices, in any order, and continue the search until the next unknown status.
+        """Record answers about any vertices, in any order, and continue the search until it needs another answer.
 
         Args:
             answers: mapping from id to whether it is a target.
@@ -445,7 +449,8 @@ class Search:
         Raises:
             OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is
                 kept.
-            InvalidInput: an unknown id, or an answer that is no bool. After the error, none of the new answers is kept.
+            InvalidInput: an unknown id, or an answer that is no boolean. After the error, none of the new answers is
+                kept.
         """
         self._state.statuses.give(answers)
         self._state.advance()

@@ -1,3 +1,3 @@
-"""Channels that draw releases: their probabilities are coded as whole numbers, and their levels are certified in
-integers.
+"""Channels that draw releases. Their probabilities are stored as whole numbers, and their privacy levels are computed
+from these whole numbers.
 """

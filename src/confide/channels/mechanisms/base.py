@@ -1,10 +1,10 @@
 """Common base of all mechanisms that draw a release from a channel: public parameters, exact levels, events, and a
 release.
 
-A mechanism is coded in whole numbers when its levels or a release are first requested. All levels and errors that a
-mechanism states are those of the coded channel, not of the formula behind the channel. A mechanism that was fitted to a
-prior must state the prior's source before it releases anything with secure noise. A prior that was fitted to the
-released rows would leak these rows.
+The probabilities of a mechanism are converted to whole numbers when its levels or a release are first requested; this
+is the coded channel. All levels and errors that a mechanism states are those of the coded channel, not of the formula
+behind the channel. A mechanism that was fitted to a prior must state the prior's source before it releases anything
+with secure noise. A prior that was fitted to the released rows would leak these rows.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class ReleasedLetters(Billboard):
     """The letters that a channel released.
 
     Args:
-        letters: released letter of each row of the database, shape (n,), int64. For a channel whose outputs are not
-            databases, the position of the released output, shape (1,).
+        letters: released letter of each row of the database, shape (n,), int64. If the outputs of the channel are not
+            databases, `letters` holds the position of the released output, shape (1,).
     """
 
     letters: np.ndarray
@@ -105,27 +105,28 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
     @cached_property
     def coded(self) -> Coded | None:
-        """The channel in whole numbers, from which releases are drawn; None where it is too large to be certified."""
+        """The channel in whole numbers, from which releases are drawn; None if the channel is too large to be
+        certified.
+        """
         return self._code()
 
     @property
     def channel(self) -> FiniteChannel:
-        """The coded channel, with doubles as probabilities."""
+        """The coded channel, with its probabilities as doubles."""
         return self._certified().channel
 
     def levels(self, prior: Prior | ArrayLike | None = None) -> ChannelReport:
         """All levels of the coded channel.
 
         Args:
-            prior: prior of the attacker; if left out, the prior to which the mechanism was fitted, or for which it was
-                found.
+            prior: prior of the attacker; if left out, the prior of the mechanism.
 
         Returns:
             All levels. Differential privacy is computed exactly in whole numbers and rounded up; see
             `CodedRows.levels`.
 
         Raises:
-            InvalidInput: a prior is needed and missing, or has another size.
+            InvalidInput: a prior is needed and missing, or the prior has another number of letters or rows.
         """
         law = self._usual if prior is None else as_prior(prior, *self._size())
         if law is None:
@@ -141,8 +142,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
     def guarantees(self) -> Guarantees:
         """Guarantees of a release: its differential privacy, and the expected number of changed rows if the mechanism
-        was fitted to a prior. Where rows are randomised one by one, the differential privacy also holds towards the
-        collector.
+        was fitted to a prior. If rows are randomised one by one, the differential privacy also holds against the
+        collector of the reports.
         """
         loss = PureDP(self.dp())
         audiences = [Audience.PUBLIC, Audience.COLLECTOR] if isinstance(self.coded, CodedRows) else [Audience.PUBLIC]
@@ -156,7 +157,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return Guarantees(tuple(found))
 
     def events(self) -> tuple[Event, ...]:
-        """Events that one release spends.
+        """Privacy events of one release.
 
         Raises:
             NotGuaranteed: the channel's differential privacy is infinite.
@@ -168,13 +169,16 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return (PureEvent(epsilon=level, neighbours=Relation.REPLACE),)
 
     def lines(self) -> tuple[Line, ...]:
-        """The events of a release as one line of the ledger: one coded channel draws the whole release."""
+        """The privacy events of a release as one line of the charge, since one draw from the coded channel makes the
+        whole release.
+        """
         return tuple(Session(name="release", event=event) for event in self.events())
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[ReleasedLetters, None]:
-        """Run a release through the interface that all mechanisms share; `release` returns the letters alone.
+        """Draw a release, with the outcome object that all mechanisms return. The method `release` returns the letters
+        alone.
 
         Args:
             data: the private rows, in any form that `release` accepts.
@@ -184,7 +188,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         Raises:
             InvalidInput: the rows are invalid; see `release`.
             Refused: for the reasons of `release`, or because the channel is too large for a certified table. Draws from
-                a table that is not certified have no charge (`release` simulates such a channel).
+                a table that is not certified cannot be charged; `release` can simulate such a channel.
             NotGuaranteed: the channel has no differential privacy.
         """
         source = as_noise(noise)
@@ -199,7 +203,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return {}
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can be a release of this channel.
+        """Check that a billboard, a published result, can be a release of this channel.
 
         Raises:
             InvalidInput: the billboard has other letters, or another number of them.
@@ -229,11 +233,11 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
             rows: letters 0..m-1 of the private database, shape (n,): an array, a column of pandas, Polars or Arrow, or
                 a frame, an Arrow table or a file with one column.
             noise: source of randomness.
-            stream: name of the draw.
+            stream: name of the random stream of the draw.
 
         Returns:
-            Released letters, shape (n,). For a table whose outputs are not databases, the position of the output, shape
-            (1,).
+            Released letters, shape (n,). If the outputs of the channel are not databases, the position of the released
+            output, shape (1,).
 
         Raises:
             InvalidInput: the rows hold values that are no letters (the message does not say which row is wrong), or a
@@ -267,7 +271,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GivenChannel(ChannelMechanism):
-    """A mechanism with probabilities that a user or a solver gives, and with levels that it must not exceed."""
+    """A mechanism with probabilities from a user or a solver, and with limits for its privacy levels."""
 
     dp_at_most: Annotated[float | None, Parameter("largest allowed level of differential privacy", unit="nats",
                                                   at_least=0)] = None
@@ -297,7 +301,7 @@ class GivenChannel(ChannelMechanism):
 @renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMechanism(ChannelMechanism):
-    """A mechanism that is made from a prior."""
+    """A mechanism with probabilities that are computed from a prior."""
 
     prior: Annotated[Prior, Parameter("public law of the database; a list of numbers is the law of a single row, and a "
                                       "list of such lists has one law for each row")]

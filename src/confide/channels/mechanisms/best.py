@@ -1,4 +1,4 @@
-"""The mechanism that reaches the least level at a distortion, whether a formula names it or a solver found it."""
+"""The mechanism with the least privacy level at a distortion, from a formula or from a solver."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def formula_mechanism(
     notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants,
     provenance: PriorProvenance | None,
 ) -> ChannelMechanism | None:
-    """Mechanism that a formula names as the best one at a distortion. The mechanism is top-k or water-filling for
-    independent rows, and randomised response or the kernel mechanism for other rows. Where a constant release changes
-    no more rows, the mechanism is a constant. Where no row may be changed, the mechanism is the identity. The function
-    returns None where there are too many rows.
+    """The best mechanism at a distortion, according to a formula. The mechanism is top-k or water-filling for
+    independent rows, and randomised response or the kernel mechanism for other rows. If a constant release has at most
+    this distortion, the mechanism is constant. If no row may be changed, the mechanism is the identity. The function
+    returns None if there are too many rows.
 
     Args:
         notion: notion of privacy in which the mechanism is best.
         prior: prior of all rows.
-        distortion: largest expected number of rows that the mechanism may change.
+        distortion: largest expected number of rows that the mechanism may change, in [0, n].
         level: least level at the given distortion, in nats.
         constants: constants of the prior.
         provenance: source of the prior.
@@ -57,15 +57,15 @@ def table_mechanism(
     channel: FiniteChannel | None, prior: Prior, provenance: PriorProvenance | None, *, dp: float | None = None,
     identifiability: float | None = None,
 ) -> ChannelMechanism | None:
-    """A solver's channel as a mechanism in whole numbers, with at most the level for which it was solved; None where
-    there is no channel.
+    """A mechanism in whole numbers from the channel that a solver found, with at most the level for which the solver
+    was called; None if there is no channel.
 
     Args:
-        channel: the solver's channel; None where there is none.
+        channel: channel that the solver found; None if it found no channel.
         prior: prior for which the channel was solved.
         provenance: source of the prior.
-        dp: differential privacy of the channel, in nats.
-        identifiability: identifiability of the channel under the prior, in nats.
+        dp: limit of the mechanism's differential privacy, in nats; None for no limit.
+        identifiability: limit of the mechanism's identifiability under the prior, in nats; None for no limit.
     """
     if channel is None:
         return None
@@ -79,9 +79,7 @@ def table_mechanism(
 
 
 def constant_channel(prior: Prior) -> RowProduct | None:
-    """Channel that replaces every row by the row's likeliest letter, for any value of the row; None where there are too
-    many rows.
-    """
+    """Channel that always releases the likeliest letter of each row; None if there are too many rows."""
     if prior.records > LARGEST_FULL:
         return None
     laws, counts = prior.marginals()

@@ -1,8 +1,8 @@
-"""Coded channels, from which releases are drawn. Either every row has a small table of its own, or the whole database
-has one table.
+"""Coded channels, from which releases are drawn: channels with whole numbers in place of probabilities. Either every
+row has its own small table, or the whole database has one table.
 
-To draw a row's output, a release takes the table row of its letter and draws a whole number below the sum of that table
-row. Nothing is rounded.
+To draw the output of a row, a release takes the line of the row's letter in the table and draws a whole number below
+the sum of this line. Nothing is rounded.
 
 A channel over joint types is coded in whole numbers with as many digits as its least likely joint type needs. A joint
 type counts how many rows with letter a become letter b.
@@ -66,8 +66,8 @@ class CodedRows:
 
     Args:
         tables: the u distinct tables of one row each, all over the same letters and outputs, and with the same sum.
-        which: position in `tables` of the table that each row goes through, shape (n,); None for a single table that
-            all rows share.
+        which: position in `tables` of the table that each row goes through, shape (n,); None if all rows share a single
+            table.
         rows: number of rows, n.
     """
 
@@ -86,7 +86,7 @@ class CodedRows:
 
     @property
     def channel(self) -> RowProduct:
-        """The coded channel, with doubles as probabilities."""
+        """The coded channel, with its probabilities as doubles."""
         which = np.zeros(self.records, dtype=np.int64) if self.which is None else self.which
         return RowProduct([table.probabilities for table in self.tables], which)
 
@@ -123,7 +123,7 @@ class CodedTable:
     """One table of whole numbers for the whole database.
 
     Args:
-        table: the table, shape (m^n, k).
+        table: table of whole numbers, shape (m^n, k), with one line for each database and k outputs.
     """
 
     def __init__(self, table: IntegerTable) -> None:
@@ -131,7 +131,7 @@ class CodedTable:
 
     @property
     def channel(self) -> FiniteChannel:
-        """The coded channel, with doubles as probabilities."""
+        """The coded channel, with its probabilities as doubles."""
         return Channel(self.table.probabilities, self.letters, self.records)
 
     def dp(self) -> float:
@@ -144,8 +144,8 @@ class CodedTable:
                        identifiability=self.table.identifiability(prior.vector()))
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
-        """Draw an output. The result is a database, shape (n,), if there are as many outputs as databases; if not, it
-        is the output's position, shape (1,).
+        """Draw an output. If there are as many outputs as databases, the result is a database, shape (n,); otherwise
+        the result is the position of the output, shape (1,).
         """
         letters = as_rows(rows, self.letters, self.records)
         shape = (self.letters,) * self.records
@@ -168,8 +168,9 @@ class CodedTypes:
 
     Args:
         types: all joint types.
-        counts: whole number of each joint type, shape (k,); Python integers of any size, at least 0.
-        bits: number of bits of the sum of each input type; a multiple of 10.
+        counts: whole number that stands for the probability of each joint type, shape (k,); Python integers of any
+            size, at least 0.
+        bits: number b such that the whole numbers of each input type sum to 2^b; a multiple of 10.
     """
 
     def __init__(self, types: JointTypes, counts: list[int], bits: int) -> None:
@@ -178,18 +179,18 @@ class CodedTypes:
 
     @cached_property
     def channel(self) -> JointTypeChannel:
-        """The coded channel, with doubles as probabilities."""
+        """The coded channel, with its probabilities as doubles."""
         return JointTypeChannel(self.types, [math.ldexp(count, -self.bits) for count in self.counts])
 
     def dp(self) -> float:
-        """Exact differential privacy in nats, rounded up. The level is infinite where an output has number 0 under one
-        input and a positive number under a neighbour.
+        """Exact differential privacy in nats, rounded up. The level is infinite if an output has probability 0 under
+        one input and a positive probability under a neighbour.
         """
         worst = self._worst(None)
         return math.inf if worst is None else log_up(worst)
 
     def identifiability(self, prior: Exchangeable) -> float:
-        """Identifiability in nats under a prior that is given in doubles; rounded up."""
+        """Identifiability in nats under a prior with probabilities in doubles, rounded up."""
         worst = self._worst(prior)
         return math.inf if worst is None else log_up(worst)
 
@@ -271,9 +272,9 @@ def coded_types(
 
     Args:
         channel: probabilities of joint types.
-        dp: limit of the channel's differential privacy, in nats.
-        identifiability: limit of the channel's identifiability under `prior`, in nats. Close to the prior's own level,
-            where no mixing lowers identifiability, the result may exceed the limit by a part in 10^12.
+        dp: limit of the channel's differential privacy, in nats; None for no limit.
+        identifiability: limit of the channel's identifiability under `prior`, in nats; None for no limit. Close to the
+            level of the prior, which no release lowers, the result may exceed the limit by a part in 10^12.
         prior: prior of the database; needed for `identifiability`.
 
     Raises:

@@ -1,10 +1,10 @@
 """Channels in whole numbers: draws have exactly the stated probabilities, and the level is certified in integers.
 
-A table of doubles has the level for which it was computed only up to rounding. If a solver or rounding sets a small
-entry to 0 while a neighbour's entry is positive, the level is infinite. A table of this module has 2^62 units in every
-row, and every positive entry keeps at least one unit. The level is computed from the units themselves. Where the level
-must not exceed a limit, every row is mixed with one constant row, by as little as possible. Mixing raises no ratio
-between rows, and lowers all ratios towards 1.
+A table of doubles has the privacy level for which it was computed only up to rounding. If a solver or rounding sets a
+small entry to 0 while a neighbour's entry is positive, the level is infinite. In a table of this module every line
+consists of whole numbers with the sum 2^62, and every positive entry is at least 1. The level is computed from these
+whole numbers. If the level must not exceed a limit, every line is mixed with the same constant line, with a share as
+small as possible. Mixing brings all ratios between lines closer to 1.
 
 Source: spec privacy_notions 4 ("exact coding for releases").
 """
@@ -31,22 +31,22 @@ Coded = TypeVar("Coded")
 
 _LEAST_SHARE = 2.0**-48
 MOST_SHARE = 2.0**-20
-"""Largest share of the constant channel that is mixed in, unless the caller allows more."""
+"""Largest fraction of the constant channel that is mixed in, unless the caller allows a larger one."""
 _SLACK = 1e-12
 
 
 def least_mixed(
     code: Callable[[float], Coded], within: Callable[[Coded, float], bool], most: float = MOST_SHARE
 ) -> Coded | None:
-    """The coded channel with the smallest tried share of the constant channel that keeps its levels within their
-    limits; None where no share suffices.
+    """The coded channel with the smallest fraction of the constant channel, among the fractions that are tried, at
+    which its levels are within their limits. The result is None if no tried fraction suffices.
 
     Args:
-        code: function that codes the channel in whole numbers, mixed with a given share of the constant channel.
-        within: function that says whether a coded channel's levels are within their limits, identifiability up to a
-            given slack. Close to the prior's own level, where no mixing lowers identifiability, the unmixed channel may
-            exceed the limit by a part in 10^12.
-        most: largest share of the constant channel.
+        code: function from a fraction to the coded channel, into which this fraction of the constant channel is mixed.
+        within: function from a coded channel and a tolerance to whether the levels are within their limits; the
+            tolerance is for identifiability. Close to the level of the prior, which no release lowers, the unmixed
+            channel may exceed the limit by a part in 10^12.
+        most: largest fraction of the constant channel that is tried, in [0, 1].
     """
     first = code(0.0)
     if within(first, 0.0):
@@ -73,7 +73,8 @@ class IntegerTable:
     """A channel as a table of whole numbers.
 
     Args:
-        weights: the whole numbers, shape (m^n, k), int64; every row has the same sum, at most 2^62.
+        weights: the whole numbers, shape (m^n, k), int64, with one line for each database and k outputs. Every line has
+            the same sum, at most 2^62.
         letters: number of letters, m.
         records: number of rows of the database, n.
     """
@@ -84,17 +85,17 @@ class IntegerTable:
 
     @property
     def total(self) -> int:
-        """Sum of each row of the table."""
+        """Sum of each line of the table; the sum is the same for all lines."""
         return int(self.weights[0].sum())
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """Weights as probabilities, each rounded to the nearest double, shape (m^n, k)."""
+        """Probabilities of the outputs, `weights` / `total`, each rounded to the nearest double, shape (m^n, k)."""
         return self.weights / self.total
 
     def dp(self) -> float:
-        """Differential privacy in nats: the exact value, rounded up to a double. The level is infinite where an output
-        has weight 0 under one input and a positive weight under a neighbour.
+        """Differential privacy in nats: the exact value, rounded up to a double. The level is infinite if an output has
+        weight 0 under one input and a positive weight under a neighbour.
         """
         return exact_dp(self.weights, self.letters, self.records)
 
@@ -102,8 +103,9 @@ class IntegerTable:
         """Upper bound of the identifiability in nats under a prior, within 1e-14 of the exact value.
 
         Args:
-            law: the prior, shape (m^n,).
-            enough: level above which the exact value does not matter; the search may then stop at any larger value.
+            law: prior probabilities of all databases, shape (m^n,).
+            enough: level, in nats, above which the exact value does not matter. The search may stop when it finds a
+                larger value.
         """
         return _upper(_worst_ratio(self.weights, self.letters, self.records, law, math.exp(min(enough, 700.0))))
 
@@ -117,11 +119,11 @@ class _Limit(NamedTuple):
 
 
 def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
-    """Differential privacy, in nats, of tables of whole numbers whose rows all have the same sum: see
+    """Differential privacy, in nats, of tables of whole numbers in which all lines have the same sum: see
     `IntegerTable.dp`.
 
     Args:
-        weights: l tables of whole numbers, one below the other, shape (l m^n, k).
+        weights: l tables of whole numbers with k outputs each, one below the other, shape (l m^n, k).
         letters: number of letters, m.
         rows: number of rows of the database, n.
     """
@@ -145,9 +147,10 @@ def exact_identifiability(weights: NDArray[np.int64], letters: int, law: NDArray
     """Identifiability of single rows in nats: see `IntegerTable.identifiability`.
 
     Args:
-        weights: l tables of one row each, one below the other, shape (l m, k).
+        weights: l tables of whole numbers, each for a single row of a database with k outputs, one below the other,
+            shape (l m, k).
         letters: number of letters, m.
-        law: prior of each table's row, one below the other, shape (l m,).
+        law: prior distribution of the row of each table, one after the other, shape (l m,).
     """
     return _upper(_worst_ratio(weights, letters, 1, law))
 
@@ -203,17 +206,17 @@ def integer_table(
     table: NDArray[np.float64], letters: int, rows: int = 1, *, dp: float | None = None,
     identifiability: float | None = None, law: NDArray[np.float64] | None = None,
 ) -> IntegerTable:
-    """A table of probabilities, coded in whole numbers.
+    """A table of probabilities, converted to whole numbers.
 
     Args:
-        table: probabilities, shape (m^n, k); every row sums to 1.
+        table: probabilities, shape (m^n, k), with one line for each database and k outputs; every line sums to 1.
         letters: number of letters, m.
         rows: number of rows of the database, n.
-        dp: limit of the table's differential privacy, in nats.
-        identifiability: limit of the table's identifiability, in nats. Close to the prior's own level, where no mixing
-            lowers identifiability, the result may exceed the limit by a part in 10^12; a prior in doubles is no more
-            precise.
-        law: the prior, shape (m^n,); needed for `identifiability`.
+        dp: limit of the table's differential privacy, in nats; None for no limit.
+        identifiability: limit of the table's identifiability, in nats; None for no limit. Close to the level of the
+            prior, which no release lowers, the result may exceed the limit by a part in 10^12; a prior in doubles is no
+            more precise.
+        law: prior probabilities of all databases, shape (m^n,); needed for `identifiability`.
 
     Raises:
         NotGuaranteed: the table's own level is above the limit by more than rounding.

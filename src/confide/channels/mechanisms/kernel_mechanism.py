@@ -1,15 +1,15 @@
 """The kernel mechanism E_i: given its release, the true database is distributed like a randomised response of the
-release. For any prior, correlated rows included, no release with the same distortion has less identifiability or less
+release. For any prior, also with dependent rows, no release with the same distortion has less identifiability or less
 information.
 
-The mechanism draws an output Y such that, given Y, every row of the truth X keeps Y's letter with one common
-probability. In a row that does not keep Y's letter, each other letter is equally likely, independently of all other
-rows: X = Y + noise. A distribution of the output Y exists at every level from the prior's kernel level on.
+The mechanism draws an output Y such that, given Y, each row of the true database X equals the same row of Y with one
+common probability, independently of the other rows. If the row differs, each other letter is equally likely: X = Y +
+noise. A distribution of the output Y exists at every level from the prior's kernel level on.
 
 Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
 
-Where no table of all databases fits, the kernel mechanism is drawn row by row, or by counts of letters. Draws by rows
-or by counts serve simulation only.
+If a table of all databases is too large, the kernel mechanism is drawn row by row, or by counts of letters. Such draws
+are for simulation only.
 
 Source: spec privacy_notions 4 ("generic E_i", "exchangeable m=2").
 """
@@ -59,7 +59,7 @@ def draw_in_turn(
         r: weight of one changed row, in (0, 1].
         letters: number of letters, m.
         noise: source of randomness.
-        stream: name of the draw; row i draws from (stream, i).
+        stream: name of the random streams; row i draws from the stream (stream, i).
     """
     name, n = as_stream(stream), len(rows)
     sums = [weights]  # sums[-1 - i]: over all rows from i on, weighted
@@ -87,7 +87,8 @@ def draw_counts(
         log_sequence: logarithm of the probability of one sequence with k ones, for k = 0..n, shape (n + 1,).
         epsilon: level of the kernel, in nats.
         noise: source of randomness.
-        stream: name of the draw; counts draw from (stream, "counts"), places from (stream, "places").
+        stream: name of the random streams. The counts are drawn from the stream (stream, "counts"), and the rows that
+            change from (stream, "places").
     """
     name, n, ones = as_stream(stream), len(rows), int(rows.sum())
     masses, _ = alternating_sums(log_sequence, epsilon)

@@ -1,5 +1,5 @@
-"""Randomised response on every row, called E_d. The mechanism is optimal for differential privacy where no letter is
-rare, and needs no prior.
+"""Randomised response on every row, called E_d in Wang 2016. If no letter is rare, no mechanism with the same
+differential privacy changes fewer rows on average. The mechanism needs no prior.
 
 Source: Wang 2016, (2.22); spec privacy_notions 4 (E_d).
 """
@@ -36,8 +36,8 @@ class RandomizedResponse(ChannelMechanism):
     """Randomised response: every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), and otherwise takes
     one of the other letters, all equally likely.
 
-    The public parameters are epsilon, m and n. The mechanism's differential privacy is epsilon, and its identifiability
-    is at most epsilon plus the prior's level eps_X.
+    The public parameters are epsilon, the number m of letters and the number n of rows. The mechanism's differential
+    privacy is epsilon, and its identifiability is at most epsilon plus the prior's level eps_X.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -81,7 +81,7 @@ class RandomizedResponse(ChannelMechanism):
                 differential privacy.
             letters: number of letters, m, in 2..1024.
             records: number of rows, n >= 1.
-            prior: prior under which levels are stated.
+            prior: prior under which the levels are stated; the channel does not depend on it.
 
         Raises:
             InvalidInput: a number out of range.

@@ -58,7 +58,8 @@ class TopK(_RowMechanism):
 
     If a row's letter is among the k likeliest letters, the row gives its answer by randomised response among these k
     letters. A letter outside the k likeliest is replaced by one of the k likeliest letters, all equally likely. The
-    number k follows from the row's law and epsilon. Where epsilon is small, k is 1, and the row's output is constant.
+    number k follows from the distribution of the row and from epsilon. If epsilon is small, k is 1, and the row's
+    output is constant.
 
     Raises:
         InvalidInput: a parameter out of range, or more than 1,024 letters.
@@ -79,7 +80,8 @@ class TopK(_RowMechanism):
         cls, *, epsilon: float, delta: float = 0.0, prior: Prior | ArrayLike,
         prior_provenance: PriorProvenance | None = None,
     ) -> TopK:
-        """The release that changes the fewest rows of all releases within a budget; it spends the whole budget.
+        """The mechanism that changes the fewest rows, on average, of all mechanisms within a budget. A release spends
+        the whole budget.
 
         Args:
             epsilon: privacy loss of one release, in nats, >= 0.
@@ -126,13 +128,14 @@ def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> I
 @renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WaterFilling(_RowMechanism):
-    """The mechanism with the least information, or the least identifiability, of all releases of independent rows at a
-    distortion.
+    """The mechanism with the least information, or with the least identifiability, at a given distortion, for
+    independent rows.
 
     If an identifiability level is given, every row is changed as rarely as the level allows. If a distortion is given,
-    all rows have the same price of information. If all rows have equal laws, a given identifiability level and a given
-    distortion lead to the same channel. A budget of differential privacy is no input (there is no `for_budget`),
-    because both notions depend on the prior; `TopK` takes such a budget.
+    the rows share the distortion such that the information falls at the same rate in all rows for one more changed row.
+    If all rows have equal laws, a given identifiability level and a given distortion lead to the same channel. A budget
+    of differential privacy is no input (there is no `for_budget`), because both notions depend on the prior; `TopK`
+    takes such a budget.
 
     Raises:
         InvalidInput: neither or both of identifiability and distortion are given, or one is out of range.
@@ -171,7 +174,7 @@ class WaterFilling(_RowMechanism):
 
     @property
     def row_distortions(self) -> NDArray[np.float64]:
-        """Probability that a row is changed, for each law of the prior, shape (u,)."""
+        """Probability that a row is changed, for each distinct distribution of a row in the prior, shape (u,)."""
         if self.identifiability is None:
             constant: NDArray[np.float64] = 1.0 - self.prior.laws.max(axis=1)
             if self.distortion >= float(self.prior.counts @ constant):  # type: ignore[operator]

@@ -30,7 +30,8 @@ __all__ = ["JointTypeMechanism", "TableMechanism"]
 @wire("JointTypeMechanism", "dp_at_most identifiability_at_most prior prior_provenance types")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointTypeMechanism(GivenChannel):
-    """A channel over joint types in whole numbers. The channel's levels are computed from these whole numbers.
+    """A mechanism that draws from a channel over joint types in whole numbers. Its privacy levels are computed from
+    these whole numbers.
 
     Epsilon is no input (there is no `for_budget`), because the given channel determines its own level.
 
@@ -74,11 +75,12 @@ _CERTIFIED = 4096  # databases of an exponential form
 @wire("TableMechanism", "dp_at_most identifiability_at_most prior prior_provenance table")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableMechanism(GivenChannel):
-    """A channel in whole numbers. The channel's levels are computed from these whole numbers, and never exceed the
-    given limits.
+    """A mechanism that draws from a given channel in whole numbers. Its privacy levels are computed from these whole
+    numbers, and never exceed the given limits.
 
-    An exponential form over more than 4,096 databases is too large for whole numbers: it can be simulated, but draws no
-    release. Epsilon is no input (there is no `for_budget`), because the given channel determines its own level.
+    An `ExponentialForm` over more than 4,096 databases is too large for whole numbers. Such a channel can be simulated,
+    but cannot draw a release. Epsilon is no input (there is no `for_budget`), because the given channel determines its
+    own level.
 
     Raises:
         InvalidInput: the value is no channel, or an identifiability is given without a prior.

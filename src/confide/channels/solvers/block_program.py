@@ -1,10 +1,11 @@
-"""An interior-point method for linear programs over ratio constraints, which factors its Newton matrix block by block.
+"""An interior-point method for linear programs over ratio constraints. The method factors its Newton matrix block by
+block.
 
 The Newton matrix of a block is small and positive definite. Elimination of the blocks leaves one system with as many
 unknowns as there are equality rows. General solvers do not use the block structure: at 64 databases HiGHS takes ten
 times as long.
 
-Rounding limits the precision of the result, so callers always repair and certify it (`ratio_program`).
+Rounding limits the precision of the result, so callers always repair and certify the result (`ratio_program`).
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
@@ -43,16 +44,16 @@ _REFINEMENTS, _OVER, _MISSED = 2, 1e-9, 4e-15
 
 
 class Newton:
-    """The Newton system of a program at one point.
+    """The Newton system of a linear program with k variables, e pairs of constraints and r equality rows, at one point.
 
     Args:
         program: the program.
         s: slacks of the constraints, > 0, shape (2, e).
         z: prices of the slacks (dual variables), > 0, shape (2, e).
-        undual: dual residual: reduced cost of each variable minus the dual of its row, shape (k,).
-        residual: amounts by which the row sums fall short of their targets, shape (r,).
-        drift: `s` minus the slacks that follow from the variables, shape (2, e).
-        pool: threads for large programs.
+        undual: dual residual: reduced cost of each variable minus the dual variable of its equality row, shape (k,).
+        residual: primal residual: target minus sum of each equality row, shape (r,).
+        drift: `s` minus the slacks that are computed from the variables, shape (2, e).
+        pool: pool of threads for large programs; None to use a single thread.
     """
 
     def __init__(self, program: BlockProgram, s: _Vector, z: _Vector, undual: _Vector, residual: _Vector,
@@ -72,9 +73,9 @@ class Newton:
         self._coupling = _cholesky(self._coupling)
 
     def step(self, weight: _Vector) -> tuple[_Direction, float, float]:
-        """Newton direction (dv, ds, dz, dnu), and step lengths for v and for z. A predictor and a corrector come first,
-        and centrality correctors follow while they lengthen the step. The products s z move towards `weight` times a
-        common number.
+        """Newton direction (dv, ds, dz, dnu), and step lengths for v and for z. The method computes a predictor and a
+        corrector first, and then centrality correctors as long as they lengthen the step. The step brings the products
+        s z closer to `weight` times a common number.
         """
         s, z = self.s, self.z
         mean = float((s * z).mean())
@@ -259,13 +260,15 @@ class Solution:
     """The last point of the interior-point method.
 
     Args:
-        values: the variables, shape (k,).
-        prices: duals of the constraints up and down, > 0, shape (2, e). Any positive numbers give a certified lower
-            bound.
+        values: variables of the program, shape (k,).
+        prices: dual variables of the constraints `up` and `down`, > 0, shape (2, e). Any positive numbers give a
+            certified lower bound.
         value: value of the objective.
-        slope: derivative of the value, at t = 0, if all factors grow by e^t; at most 0.
+        slope: derivative of `value` with respect to t at t = 0, if all constraint factors are multiplied by e^t; at
+            most 0.
         steps: number of Newton steps.
-        midway: variables, prices and rows' duals of an earlier point, from which a similar program is solved sooner.
+        midway: variables, prices and dual variables of the equality rows at an earlier point, from which a similar
+            program is solved faster.
     """
 
     values: _Vector
@@ -284,17 +287,19 @@ def solve(
 
     Args:
         program: the program, see `BlockProgram`.
-        start: variables strictly inside all ratio constraints, shape (k,); they need not satisfy the equalities.
-        tolerance: largest gap plus residuals, relative to max(1, objective).
-        midway: point on the way to the solution of a similar program.
-        progress: function that is called with the share of the work that is done, measured in digits of the gap.
+        start: variables that satisfy all ratio constraints strictly, shape (k,). The variables need not satisfy the
+            equalities.
+        tolerance: largest accepted sum of duality gap and residuals, relative to max(1, objective).
+        midway: intermediate point of the solution of a similar program; None to begin at `start`.
+        progress: function that is called with the fraction of the work that is done, in [0, 1], measured by the digits
+            of the gap.
 
     Returns:
-        The best point that was found, even where the tolerance was not reached; the certificate states the quality of
-        the point.
+        The best point that was found, even if the tolerance was not reached. The certificate (`ratio_program`) states
+        the quality of the point.
 
     Raises:
-        SolverFailed: the start is not inside the ratio constraints, or a Newton system cannot be factored.
+        SolverFailed: `start` does not satisfy the ratio constraints strictly, or a Newton system cannot be factored.
     """
     with one_core_each("blas"), ThreadPoolExecutor(2) as pool:
         return _solve(program, start, tolerance, midway, progress, pool if program.work > _SERIAL else None)

@@ -1,10 +1,10 @@
-"""The least mutual information at a distortion, for any prior: the solver finds the slope at which the optimal channel
-has this distortion.
+"""The least mutual information at a distortion, for any prior. The solver finds the slope of the trade-off at which the
+optimal channel has this distortion.
 
 Source: Wang 2016, (2.19) and Theorem 2; spec privacy_notions 7.
 
 `ClassProduct` computes products with the kernel r^d over classes of databases with the same letter counts, for
-exchangeable priors. A class enters with its total mass.
+exchangeable priors. A vector has one entry for each class, the total mass of the class.
 
 Entry (a, b) of the table is the mean of r^d(x, y) over databases y in class b, for any x in class a. The exponent d
 counts the rows in which x and y differ. Each line is scaled so that its largest entry is 1. Scaling changes the
@@ -12,9 +12,9 @@ objective of the slope problem by a constant, and keeps a thousand rows within t
 
 Source: spec privacy_notions 7 ("reduce to n + 1 weight classes").
 
-`HammingProduct` computes products with the kernel r^d over all pairs of databases. The class handles whole groups of
-rows by one matrix product, with at most 64 letter combinations in a group. A processor computes the matrix products ten
-times as fast as one sweep for each row.
+`HammingProduct` computes products with the kernel r^d over all pairs of databases. The class treats a whole group of
+rows in one matrix product, with at most 64 letter combinations in a group. These matrix products are ten times as fast
+as one pass over the vector for each row.
 
 Source: spec privacy_notions 7 ("axis operations").
 
@@ -24,9 +24,9 @@ The least information at a slope is a convex problem over output weights q, solv
 
 At the optimum c = (r^d)(p/Z) is 1 where q > 0, and at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of
 thousands of steps where the support of q changes. The interior-point method of this module keeps q (1 - c) near a
-falling number. Scaled by the root of q, its Newton matrix has the squared correlations of the channel as eigenvalues.
-So conjugate gradients take tens of products for each of about ten steps. The information is certified by the gap
-between two bounds, not by small steps.
+falling number. Scaled by the square root of q, the Newton matrix of this method has the squared correlations of the
+channel as eigenvalues. So conjugate gradients need tens of matrix products for each of about ten steps. The result is
+certified by the gap between two bounds, not by the size of the last step.
 
 Source: spec privacy_notions 7.
 """
@@ -70,12 +70,12 @@ _NOTHING = 1e-150
 
 
 class ClassProduct:
-    """Products with the kernel r^d over classes of databases with the same letter counts. `log_scale` is the logarithm
-    of the divisor of each line.
+    """Products with the kernel r^d over classes of databases with the same letter counts. Each line of the table is
+    divided by a number, whose logarithm is in `log_scale`.
 
     Args:
         letters: number of letters, m.
-        rows: number of rows, n; at most 2,000 for two letters, and for more letters as many as give at most 2^17 joint
+        rows: number of rows, n. For two letters n is at most 2,000; for more letters there may be at most 2^17 joint
             types.
         slope: slope lambda >= 0; r = e^-lambda.
 
@@ -95,20 +95,20 @@ class ClassProduct:
         self.log_scale = self.log_scale + rows * math.log1p((letters - 1) * math.exp(-slope))
 
     def forward(self, v: _Vector) -> _Vector:
-        """Product of the table with v."""
+        """Product of the table with the vector v."""
         return np.asarray(self._table @ v)
 
     def backward(self, v: _Vector) -> _Vector:
-        """Product of the transposed table with v."""
+        """Product of the transposed table with the vector v."""
         return np.asarray(self._table.T @ v)
 
     def gram(self, root: _Vector, curve: _Vector) -> _Vector:
-        """Matrix diag(root) table' diag(curve) table diag(root)."""
+        """The matrix diag(root) table' diag(curve) table diag(root), where table' is the transposed table."""
         half = np.sqrt(curve)[:, None] * self._table * root
         return np.asarray(half.T @ half)
 
     def changed(self, left: _Vector, right: _Vector) -> float:
-        """Sum over classes a and b of left(a) times the mean of d r^d times right(b)."""
+        """Sum, over classes a and b, of left(a) times the mean of d r^d between both classes times right(b)."""
         return float(left @ (self._moved @ right))
 
 
@@ -196,13 +196,13 @@ class HammingProduct:
     backward = forward
 
     def squared(self, v: _Vector) -> _Vector:
-        """Product (r^2d) v."""
+        """Product with the squared entries of the kernel, (r^2d) v."""
         for table, _ in self._tables:
             v = (v.reshape(len(table), -1).T @ (table * table)).reshape(-1)
         return v
 
     def changed(self, left: _Vector, right: _Vector) -> float:
-        """Sum over databases x and y of left(x) d r^d right(y)."""
+        """Sum, over databases x and y that differ in d rows, of left(x) d r^d right(y)."""
         moved = np.zeros_like(right)
         for table, slope in self._tables:
             shape = (len(table), -1)
@@ -235,7 +235,7 @@ _STAY = 0.99  # of the way to the boundary
 
 @dataclass(frozen=True, eq=False)
 class SlopePoint:
-    """The optimum at one slope.
+    """The optimal channel at one slope of the trade-off between information and distortion.
 
     Args:
         slope: slope lambda, in nats per changed row.
@@ -243,7 +243,7 @@ class SlopePoint:
             outputs.
         distortion: distortion D of the optimal channel, in changed rows.
         information: information I(X;Y) of the optimal channel, in nats.
-        gap: upper bound, in nats, of the amount by which the information exceeds the least information at `distortion`.
+        gap: upper bound, in nats, of the difference between `information` and the least information at `distortion`.
         bound: number b such that b - slope D' is a certified lower bound of eps_m*(D'), the least information at
             distortion D', for every D'.
     """
@@ -262,12 +262,12 @@ def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> Slo
     Args:
         prior: exchangeable prior, or one with at most 2^20 databases.
         slope: slope lambda > 0, in nats per changed row.
-        start: weights from the solution at a nearby slope.
+        start: weights of the solution at a nearby slope, from which the solver starts; None to start afresh.
 
     Raises:
         InvalidInput: the slope is not positive.
         Unsupported: the prior is too large.
-        SolverFailed: the certified gap stays above 1e-8, relative to the information where the information is above 1.
+        SolverFailed: the certified gap stays above 1e-8 times the larger of 1 nat and the information.
 
     Example:
         >>> point = solve_slope(Exchangeable.mixture([0.5, 0.5], [[0.3, 0.7], [0.7, 0.3]], 10), 0.6)
@@ -378,10 +378,10 @@ class LeastInformation:
     """Least information eps_m*(D) at distortion D, in nats.
 
     Args:
-        lower: certified lower bound.
-        upper: information of `channel`, which has distortion at most D.
-        slope: slope lambda of `channel`, in nats per changed row.
-        channel: channel that reaches `upper`; None for exchangeable priors that are too large to list it.
+        lower: certified lower bound of eps_m*(D), in nats.
+        upper: information of a channel with distortion at most D, in nats.
+        slope: slope lambda of the trade-off at this channel, in nats per changed row.
+        channel: channel with the information `upper`; None for exchangeable priors with too many databases for a table.
     """
 
     lower: float
@@ -416,11 +416,11 @@ def least_information(
         prior: exchangeable prior, or one with at most 2^20 databases.
         distortion: distortion D, in changed rows.
         constants: constants of the prior.
-        progress: function that is called with the approximate share of the work that is done.
+        progress: function that is called with the approximate fraction of the work that is done, in [0, 1].
 
     Raises:
         Unsupported: the prior is too large.
-        SolverFailed: the certified gap stays too large, see `solve_slope`.
+        SolverFailed: the certified gap stays too large; see `solve_slope`.
 
     Example:
         >>> from confide.channels.priors import FullPrior

@@ -50,8 +50,8 @@ _Index = NDArray[np.int64]
 
 
 def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
-    """All pairs of databases that differ in one row, each pair once: two arrays of N n (m-1)/2 positions, where N =
-    m^n.
+    """All pairs of databases that differ in one row, each pair once: two arrays of positions, each of shape (N n
+    (m-1)/2,), where N = m^n.
 
     Example:
         >>> [each.tolist() for each in neighbours(2, 2)]
@@ -80,8 +80,9 @@ def distances(letters: int, rows: int) -> _Vector:
 
 
 def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProgram, _Vector]:
-    """The program of a level over Q, with one block for each output, and a point inside it. The point is the kernel at
-    half of the level for differential privacy, and the uniform release for identifiability.
+    """The program over Q for a level, with one block for each output, and a starting point strictly inside its ratio
+    constraints. The starting point is the kernel at half of the level for differential privacy, and the uniform release
+    for identifiability.
 
     Identifiability bounds J = p Q instead of Q, which multiplies the factor of each constraint by p(x')/p(x).
     """
@@ -105,8 +106,9 @@ def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProg
 
 
 def types_program(prior: Exchangeable, epsilon: float, notion: Level) -> tuple[BlockProgram, NDArray[np.float64]]:
-    """The program of a level over u(T) = Pr[joint type T | input], and a point inside it. The point is the kernel at
-    half of the level for differential privacy, and the uniform release for identifiability.
+    """The program over u(T) = Pr[joint type T | input] for a level, and a starting point strictly inside its ratio
+    constraints. The starting point is the kernel at half of the level for differential privacy, and the uniform release
+    for identifiability.
 
     Raises:
         Unsupported: too many joint types.
@@ -129,7 +131,9 @@ def types_program(prior: Exchangeable, epsilon: float, notion: Level) -> tuple[B
 
 
 _INSIDE = 1e-12
-"""Margin below the level at which the program is solved, so that rounding of the channel stays below the level."""
+"""Difference between the level and the smaller level at which the program is solved, so that the rounded channel does
+not exceed the level.
+"""
 
 _MOST_VARIABLES = 70_000
 _MOST_WORK = 6e9  # multiplications in one step
@@ -141,12 +145,12 @@ class ProgramPoint:
     """The least distortion D*(epsilon) at one level.
 
     Args:
-        epsilon: the level, in nats.
-        lower: certified lower bound of the distortion of every channel with the given level.
-        upper: distortion of `channel`.
-        slope: approximate derivative of D* with respect to the level.
+        epsilon: the privacy level, in nats.
+        lower: certified lower bound of the distortion of every channel with this privacy level, in changed rows.
+        upper: distortion of `channel`, an upper bound of D*(epsilon), in changed rows.
+        slope: approximate derivative of D* with respect to the level, in changed rows per nat.
         channel: channel of at most the given level.
-        midway: point from which the program at a nearby level is solved sooner.
+        midway: intermediate point of the solver, from which the program at a nearby level is solved faster.
     """
 
     epsilon: float
@@ -160,12 +164,12 @@ class ProgramPoint:
     _error: float
 
     def lower_at(self, epsilon: float) -> float:
-        """A certified lower bound of D* at a nearby level, from the dual prices of this point."""
+        """A certified lower bound of D* at a nearby level, computed from the dual prices of this point."""
         return lower_bound(self._program.loosened(epsilon - self.epsilon), self._prices, self._error)
 
 
 def as_exchangeable(prior: Prior) -> Prior:
-    """The same prior over letter counts if it is exchangeable, and the prior unchanged if it is not.
+    """The prior as an `Exchangeable` prior over letter counts, if it is exchangeable; otherwise the prior unchanged.
 
     Example:
         >>> from confide.channels.priors import FullPrior
@@ -185,7 +189,7 @@ def as_exchangeable(prior: Prior) -> Prior:
 
 
 def check_size(prior: Prior) -> None:
-    """Raise an error if the program of a prior is too large.
+    """Raise an error if the linear program of a prior is too large.
 
     Raises:
         Unsupported: the program is too large; the message states its size and the limit.
@@ -198,7 +202,7 @@ def check_size(prior: Prior) -> None:
 
 
 def program_seconds(prior: Prior) -> float:
-    """Approximate running time of one program on a usual machine, in seconds, computed from sizes alone.
+    """Approximate time to solve one linear program on a usual machine, in seconds, computed from sizes alone.
 
     Example:
         >>> from confide.channels.priors import FullPrior
@@ -215,15 +219,15 @@ def solve_program(
     prior: Prior, epsilon: float, notion: Level, *, tolerance: float = 1e-9, midway: Midway | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ProgramPoint:
-    """Solve for the least distortion under a level, and certify it.
+    """Find the least distortion under a privacy level, with certified bounds.
 
     Args:
-        prior: prior with few databases, or an exchangeable one (`as_exchangeable` finds out which it is).
+        prior: prior with few databases, or an exchangeable prior as `as_exchangeable` returns it.
         epsilon: level in nats, > 0; for identifiability above eps_X.
         notion: "dp" or "identifiability".
-        tolerance: relative tolerance of the solver; the point is certified at any tolerance.
-        midway: point on the way to the solution at a nearby level.
-        progress: function that is called with the share of the work that is done.
+        tolerance: relative tolerance of the solver. The certified bounds are valid at any tolerance.
+        midway: intermediate point of the solution at a nearby level; None to start afresh.
+        progress: function that is called with the fraction of the work that is done, in [0, 1].
 
     Raises:
         Unsupported: the program is too large.

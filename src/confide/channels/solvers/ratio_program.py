@@ -10,8 +10,7 @@ Source: spec privacy_notions 3 and 6.
 The module also certifies a solver's numbers. The certificates are a lower bound that holds for any solver output, and
 variables that satisfy every constraint in doubles.
 
-The lower bound and the variables account for their own rounding. Neither the lower bound nor the variables depend on
-the solver's tolerances.
+The lower bound and the variables stay valid under rounding, and do not depend on the solver's tolerances.
 
 Source: spec privacy_notions 6 ("certificates, mandatory").
 """
@@ -37,13 +36,14 @@ _Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class BlockProgram:
-    """A linear program over ratio constraints, with its blocks stored one after another.
+    """A linear program over ratio constraints with k variables in b blocks, r equality rows, and e pairs of
+    neighbouring variables. The blocks are stored one after another.
 
     Args:
         sizes: number of variables of each block, shape (b,).
         cost: costs c of the variables, shape (k,).
-        rows: equality in which each variable stands, shape (k,).
-        target: right sides of the equalities, > 0, shape (r,).
+        rows: number of the equality row that contains each variable, shape (k,).
+        target: right-hand side of each equality row, > 0, shape (r,).
         first: variable i of each pair of neighbours, in the order of blocks, shape (e,).
         second: variable j > i of each pair, shape (e,).
         up: factors of the constraints v_i <= up v_j, shape (e,).
@@ -61,17 +61,17 @@ class BlockProgram:
 
     @cached_property
     def starts(self) -> _Index:
-        """First variable of each block, shape (b + 1,)."""
+        """Position of the first variable of each block, and the end, shape (b + 1,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
 
     @cached_property
     def pair_starts(self) -> _Index:
-        """First pair of neighbours of each block, shape (b + 1,)."""
+        """Position of the first pair of neighbours of each block, and the end, shape (b + 1,)."""
         return np.searchsorted(self.first, self.starts)
 
     @cached_property
     def scales(self) -> _Vector:
-        """Factors that make the largest coefficient of each constraint 1, shape (2, e)."""
+        """Factors that scale each constraint so that its largest coefficient is 1, shape (2, e)."""
         return 1.0 / np.maximum(1.0, np.stack([self.up, self.down]))
 
     @cached_property
@@ -82,22 +82,24 @@ class BlockProgram:
 
     @cached_property
     def bands(self) -> _Index:
-        """Largest distance between the places of neighbours in each block, shape (b,)."""
+        """Bandwidth of each block, shape (b,): the largest difference between the positions of two neighbouring
+        variables.
+        """
         out = np.zeros(len(self.sizes), dtype=np.int64)
         np.maximum.at(out, np.searchsorted(self.starts, self.first, side="right") - 1, self.second - self.first)
         return out
 
     @property
     def work(self) -> float:
-        """Approximate number of multiplications in one factorisation."""
+        """Approximate number of multiplications in one factorisation of the Newton matrix."""
         return float((self.sizes * self.bands.astype(np.float64) ** 2).sum())
 
     def loosened(self, by: float) -> BlockProgram:
-        """The same program with all factors multiplied by e^by."""
+        """The same program with all constraint factors multiplied by exp(by)."""
         return replace(self, up=self.up * math.exp(by), down=self.down * math.exp(by))
 
     def collected(self, v: _Vector) -> _Vector:
-        """Sums of v over the variables of each equality row, shape (r,)."""
+        """Sums of the vector v over the variables of each equality row, shape (r,)."""
         return np.asarray(np.bincount(self.rows, v, len(self.target)), dtype=np.float64)
 
     def slack(self, v: _Vector) -> _Vector:
@@ -106,7 +108,9 @@ class BlockProgram:
         return np.stack([self.up * j - i, self.down * i - j]) * self.scales
 
     def pulled(self, z: _Vector) -> _Vector:
-        """Minus the transpose of `slack`, applied to prices of shape (2, e); the result has shape (k,)."""
+        """Minus the transpose of the linear map `slack`, applied to constraint prices z of shape (2, e); the result has
+        shape (k,).
+        """
         up, down = z * self.scales
         k = len(self.cost)
         out = np.bincount(self.first, up - down * self.down, k) + np.bincount(self.second, down - up * self.up, k)
@@ -129,7 +133,8 @@ def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT
 
     Args:
         program: program with the factors of the level to be certified.
-        prices: prices of the constraints, at least 0, shape (2, e), from any solution at any level.
+        prices: dual prices of the constraints, at least 0, shape (2, e). Any such numbers give a valid bound, for
+            example those of a solution at another level.
         error: relative error that the costs, factors and targets themselves may have.
     """
     prices = np.maximum(prices, 0.0)
@@ -147,21 +152,21 @@ def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT
 
 
 def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
-    """Variables near the given ones that are inside every ratio constraint, with room for rounding. The sum of each
-    equality row equals its target within a few units in the last place.
+    """Variables near the given ones that satisfy every ratio constraint strictly, so that rounding cannot violate a
+    constraint. The sum of each equality row equals its target within a few units in the last place.
 
     First, values are raised to the smallest larger values that satisfy all ratio constraints. Then all variables are
-    lowered by a tiny share. The amounts by which rows then fall short of their targets are added in one block. A sum of
-    two vectors satisfies the ratio constraints if both vectors do.
+    lowered by a tiny fraction. The sums of the equality rows are then below their targets, and the missing amounts are
+    added in one block, `anchor`. A sum of two vectors satisfies the ratio constraints if both vectors do.
 
     Args:
-        program: program with factors slightly below the promised ones.
-        values: variables from a solver, shape (k,); negative ones count as 0.
-        anchor: a block with one variable for each row, in which the target itself satisfies all ratio constraints
-            strictly.
+        program: program with constraint factors slightly below those that the result must satisfy.
+        values: variables from a solver, shape (k,); negative variables count as 0.
+        anchor: number of a block with one variable for each equality row, in which the vector `target` satisfies all
+            ratio constraints strictly.
 
     Raises:
-        SolverFailed: the target does not satisfy the ratio constraints with enough room.
+        SolverFailed: the vector `target` is too close to violating a ratio constraint.
     """
     v = _raised(program, np.maximum(values, 0.0))
     target, block = program.target, slice(program.starts[anchor], program.starts[anchor + 1])

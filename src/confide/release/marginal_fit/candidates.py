@@ -1,5 +1,5 @@
-"""Candidate tables of MarginalFit: all pairs and triples of columns whose tables are not too large, with the counts of
-all of them from one pass over the rows.
+"""Candidate tables of MarginalFit: the tables of all pairs and triples of columns that are not too large. One pass over
+the rows gives the counts of all of these tables.
 
 Rows are stored column by column, and each row has a whole number as its weight. The weight of a distinct record is its
 multiplicity, and the weight of a row of the model is in units of 2^-20 counts. Sums of whole numbers depend neither on
@@ -64,8 +64,8 @@ class Candidates:
 
     Args:
         members: (k, 3) columns of each table, ascending; -1 at the end of a pair.
-        starts: (k + 1,) position of each table's first cell in a flat array of all tables, and the end. The last column
-            of a table is the fastest digit of a cell.
+        starts: (k + 1,) position of each table's first cell in a flat array of all tables, and the end. In this array
+            the value of a table's last column varies fastest.
     """
 
     members: NDArray[np.int64]
@@ -73,8 +73,8 @@ class Candidates:
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], widths: tuple[int, ...], largest_table: int) -> Candidates:
-        """All sets of columns of the given widths whose tables have at most `largest_table` cells. A column with one
-        cell holds no information and is left out.
+        """All sets of columns with the given numbers of columns (`widths`) that have tables of at most `largest_table`
+        cells. Columns with only one cell hold no information and are left out.
         """
         useful = [j for j, size in enumerate(sizes) if size > 1]
         found = [np.empty((0, 3), dtype=np.int64)]
@@ -121,15 +121,15 @@ class Candidates:
 
 
 class Batch:
-    """The tables that may still be chosen in a batch. No table is chosen twice, and a table must not share two columns
-    with another choice of the batch.
+    """The tables that may still be chosen in a batch of choices. No table is chosen twice, and a table must not share
+    two columns with another choice of the batch.
 
-    If every remaining table shares two columns with a choice of the batch, the comparison starts again with no choice
-    to compare with. The rules for allowed tables read only earlier choices.
+    If every remaining table shares two columns with a choice of the batch, all remaining tables become allowed again.
+    The rules read only earlier choices.
 
     Args:
         candidates: the candidate tables.
-        before: choices of earlier batches.
+        before: positions of the tables that earlier batches chose.
     """
 
     def __init__(self, candidates: Candidates, before: Iterable[int] = ()) -> None:
@@ -151,15 +151,15 @@ class Batch:
 
 
 class Counter:
-    """Counts of candidate tables in some rows, for one range of candidates after another. The counts are whole numbers
-    and do not depend on the method of counting.
+    """Counter of weighted rows in candidate tables, for one range of candidates after another. The counts are whole
+    numbers and do not depend on the method of counting.
 
     Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
     Matrix products give the total weights for all columns at once. Sums of whole numbers below 2^53 are exact in
     doubles. All other tables are counted row by row.
 
     Args:
-        columns: cells, uint16 (m, r), column by column.
+        columns: cells of r rows, uint16 (m, r), column by column.
         weights: weights of the rows, int64 (r,), with a sum below 2^53.
         candidates: the candidate tables.
         sizes: (m,) number of cells of each column.
@@ -243,16 +243,17 @@ def count_cells(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], members: NDArray[np.int64], starts: NDArray[np.int64],
     sizes: NDArray[np.int64], out: NDArray[np.int64],
 ) -> None:
-    """Add the weights of the rows to the cells of some candidate tables.
+    """Add up the weights of the rows in each cell of some candidate tables.
 
     Args:
-        columns: (m, r) cells, column by column.
+        columns: (m, r) cells of r rows, column by column.
         weights: (r,) weights of the rows.
         members: (k, 3) columns of the tables, in lexicographic order, so that tables with the same first pair are
             adjacent.
-        starts: (k + 1,) position of each table's first cell in `out`, up to a common offset.
+        starts: (k + 1,) position of each table's first cell, and the end. The first table begins at position 0 of
+            `out`, so starts[0] is subtracted.
         sizes: (m,) number of cells of each column.
-        out: flat array, which is filled.
+        out: flat array, which is filled with the sum of the weights in each cell.
     """
     rows = columns.shape[1]
     half = rows // 2
@@ -306,7 +307,7 @@ _NORMALS = 2**17  # how many are drawn for a batch of tables; each table reads t
 
 
 def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Weights of rows with sum 1, converted to whole numbers in units of 2^-20 counts."""
+    """Weights of rows with sum 1, converted to counts with sum n and then to whole numbers in units of 2^-20 counts."""
     return np.rint(weights * math.ldexp(n, UNITS)).astype(np.int64)
 
 
@@ -318,7 +319,7 @@ def penalty_of(
     are read from a given position on, cyclically.
 
     Args:
-        model: (cells,) counts of the model, in any unit.
+        model: (cells,) counts of the table in the model, in any unit.
         total: total of the model's counts, > 0.
         deviation: standard deviation of the noise of a measured cell, as a fraction of the records.
         noise: array of standard normals.
@@ -401,7 +402,7 @@ def scores(
         weights: (N,) weights of the rows, in units of 2^-20 counts.
         candidates: the candidate tables.
         sizes: (m,) number of cells of each column.
-        true: counts of the tables in the data, from `true_tables`.
+        true: private counts of the tables in the data, from `true_tables`.
         n: number of records.
         sigma: standard deviation of a measured cell's noise, in counts.
         seed: public seed.

@@ -1,7 +1,7 @@
 """`FittedMarginals`: the public result of a run of `MarginalFit`, with noisy tables and the population that fits them.
 
-The population is a set of weighted rows. Equal rows are merged, and the rows stand in lexicographic order. Rows of
-equal weight can be drawn from the population.
+The population is a set of weighted rows. Equal rows are merged, and the rows are in lexicographic order. Rows of equal
+weight can be drawn from the population.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def equal_rows(
     """Rows of equal weight that approximate the weighted population, by systematic sampling along its order, without a
     random start.
 
-    The number of rows in each interval of the order, such as all rows with the same first cell, is off by at most one.
+    In each interval of the order, such as all rows with the same first cell, the number of rows differs from its
+    expectation by at most one.
 
     Args:
         cells: (N, m) rows of the population, in lexicographic order.
@@ -128,9 +129,10 @@ class FittedMarginals(Billboard):
             columns that have several cells.
         cells: distinct rows of the population in lexicographic order, uint16 (N, m).
         weights: weights of the rows, float64 (N,), > 0 with sum 1.
-        misfit: mean L1 distance between the population's tables and their targets, in [0, 2]. The misfit is never 0,
-            because the targets are noisy and contradict each other slightly.
-        diversity: effective number of rows, as a fraction of the fitted rows, in (0, 1].
+        misfit: mean L1 distance between the population's tables and the target distributions, in [0, 2]. The misfit is
+            not 0, because the targets are noisy and contradict each other slightly.
+        diversity: effective number of rows, (sum w)^2 / sum w^2 for weights w, as a fraction of the fitted rows, in (0,
+            1].
     """
 
     schema: Schema
@@ -163,7 +165,7 @@ class FittedMarginals(Billboard):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Doubts about the fit, in words; empty for a sound fit."""
+        """Warnings about the quality of the fit, in words; empty for a good fit."""
         found = []
         if self.misfit > _MISFIT:
             found.append(f"the population differs from its targets by {self.misfit:.3f} in L1 on average, which is "
@@ -204,9 +206,9 @@ class FittedMarginals(Billboard):
 
             |answer - measured| + (standard deviation of the measured answer) sqrt(2 ln(2k/beta)).
 
-        The number k counts the queries that were measured. The formula is valid because discrete Gaussian noise is
-        sub-Gaussian with variance proxy sigma^2. The bars cover the noise, not the sampling of the records from a
-        larger population. The bar is infinite for a query that no table measures.
+        In the formula k is the number of queries that some table measures. The formula is valid because discrete
+        Gaussian noise is sub-Gaussian with variance proxy sigma^2. The bars cover the noise, not the sampling of the
+        records from a larger population. For a query that no table measures, the bar is infinite.
 
         Args:
             workload: conjunctions.
@@ -221,8 +223,8 @@ class FittedMarginals(Billboard):
         return bars
 
     def rows(self, count: int | None = None) -> pa.Table:
-        """The population as a table of rows of equal weight, for tools without weights. Levels and bins are texts, and
-        bits are booleans. The rows are in a shuffled order, see `coded_rows`.
+        """The population as a table of rows of equal weight, for tools that cannot use weights. Levels and bins are
+        texts, and bits are booleans. The rows are shuffled, see `coded_rows`.
 
         Args:
             count: number of rows; the number of records n if left out.
@@ -232,11 +234,11 @@ class FittedMarginals(Billboard):
     def coded_rows(self, count: int | None = None) -> Codes:
         """The rows that the method `rows` returns, as records of the schema.
 
-        The rows are drawn by systematic sampling along the lexicographic order of the population. A public shuffle,
-        equal for everybody, removes the lexicographic order, so that any part of the rows is a random sample. A call
-        with count k is still better than the first k rows of a longer table. The systematic sampling of exactly k rows
-        is off by at most one row in each interval of the population. The rows are synthetic, and never more precise
-        than the weighted population.
+        The rows are drawn by systematic sampling along the lexicographic order of the population. A public shuffle, the
+        same for everybody, removes the lexicographic order, so that any part of the rows is a random sample. To get k
+        rows, call the method with count k rather than take the first k rows of a longer table. Systematic sampling of
+        exactly k rows has an error of at most one row in each interval of the population. The rows are synthetic, and
+        never more precise than the weighted population.
 
         Args:
             count: number of rows; the number of records n if left out.
@@ -254,7 +256,7 @@ class FittedMarginalsCertificate(Certificate):
     Args:
         failure_probability: failure probability of the bound, over the noise.
         cells: bound on the error of the population in any single cell of a measured table, at most 1.
-        vacuous: whether the bound is at least 1/2, an error that the answer 1/2 to every query never exceeds.
+        vacuous: whether the bound is at least 1/2, the largest possible error of the answer 1/2 to every query.
     """
 
     failure_probability: float

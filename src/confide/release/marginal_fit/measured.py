@@ -77,7 +77,7 @@ def _independent(laws: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 class RawTable:
-    """A noisy table over some columns, in counts, with the standard deviation of the noise of one cell."""
+    """A noisy table of counts over some columns, with the standard deviation of the noise of one cell, in counts."""
 
     def __init__(self, columns: _Columns, counts: NDArray[np.int64], sigma: float) -> None:
         self.columns = columns
@@ -98,7 +98,7 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
 
     The sets are processed by size, from 1 to 3. The first estimate for a set is the inverse-variance weighted mean of
     the margins of all raw tables that contain the set, projected on the simplex. For sets of two or three columns, 6
-    rounds of iterative proportional fitting adjust the first estimate to the targets of the subsets.
+    rounds of iterative proportional fitting then adjust this estimate to the targets of the subsets.
 
     Before the fitting, a share s of the estimate is replaced by the product of the independent columns, so that no
     positive margin meets cells that noise left empty. The share s is the smaller of 0.01 and five times the noise of
@@ -106,7 +106,7 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
     n. Replacing a share s of a target changes the target by at most 2 s in L1 distance, and s vanishes with the noise.
 
     Args:
-        raw: every measured table, including the one-way tables.
+        raw: all measured tables, including the one-way tables.
         n: number of records.
 
     Returns:
@@ -153,8 +153,8 @@ class MeasuredTables:
     Args:
         members: columns of each table, int64 (t, 3), ascending; -1 at the end of a table with fewer columns.
         noise_stds: standard deviation of the discrete Gaussian noise of a cell, in counts, float64 (t,).
-        counts: noisy counts of all tables as one flat array, int64. The last column of a table is the fastest digit of
-            a cell.
+        counts: noisy counts of all tables as one flat array, int64. In this array the value of a table's last column
+            varies fastest.
 
     Raises:
         InvalidInput: an array has another type or shape, a column is out of range, or a standard deviation is not
@@ -218,8 +218,8 @@ class MeasuredTables:
     def estimates(
         self, schema: Schema, workload: Workload, records: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The unbiased estimate of each query from the least noisy table that has all columns of the query, and the
-        noise of the estimate.
+        """The unbiased estimate of each query, from the least noisy table that has all columns of the query, and the
+        standard deviation of its noise.
 
         Args:
             schema: the columns.
@@ -227,8 +227,8 @@ class MeasuredTables:
             records: number of records of the data.
 
         Returns:
-            The estimates, (k,), and the standard deviations of their noise, (k,), in counts; nan and infinity if no
-            table has all columns of a query.
+            The estimates, (k,), and the standard deviations of their noise, (k,), both in counts. If no table has all
+            columns of a query, the entries are nan and infinity.
         """
         if workload.kind != "conjunctions":
             raise InvalidInput("workload", f"holds {workload.kind}", "must hold conjunctions")

@@ -92,8 +92,8 @@ _WHOLE = 1000  # parts of a run, of which progress is reported
 @dataclass(frozen=True, kw_only=True)
 class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     """A mechanism that releases noisy tables of one, two and three columns, and a weighted population that fits them.
-    The synthetic population answers any query, and is most accurate for queries that name few columns. No workload is
-    needed.
+    The synthetic population answers any query, and is most accurate for queries that name few columns. The mechanism
+    needs no workload.
 
     If n is so large that the noise is negligible, the error of the fit remains. For the Adult table repeated to 10^6
     and 10^7 records, at epsilon = 1, the average errors over three-way conjunctions were .000040 and .000020, and the
@@ -106,11 +106,11 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     private, so the running time is not published.
 
     If `tables` is None, the run chooses the number T of tables and the budget share of the one-way tables from its own
-    first one-way tables. The docstring of `events` explains why the choice of T costs nothing. If T is 0, the one-way
-    tables get all of rho.
+    first one-way tables. The docstring of `events` explains why the choice of T has no additional privacy cost. If T is
+    0, the one-way tables get all of rho.
 
     Args:
-        widths: numbers of columns of a chosen table: (2,), (3,) or (2, 3).
+        widths: allowed numbers of columns of a chosen table: (2,), (3,) or (2, 3).
 
     Raises:
         InvalidInput: a number is out of range, or there are more tables than candidates.
@@ -190,8 +190,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 is Gaussian.
             schema: the public columns.
             tables: number of chosen tables T; None lets the run choose it.
-            widths: numbers of columns of a chosen table. The default is pairs and triples for up to 60 columns, and
-                pairs for more.
+            widths: allowed numbers of columns of a chosen table. The default is (2, 3) for up to 60 columns, and (2,)
+                for more columns.
             rest: further parameters: batches, population (by default half as large for more than 60 columns), one_way,
                 selection, largest_table, seed.
 
@@ -223,8 +223,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Estimated bytes of memory of a run, by the parameter that causes them. The sum of all entries is the total
-        memory.
+        """Mapping from parameter to the estimated bytes of memory that it causes in a run. The sum of all entries is
+        the total memory.
         """
         most = most_tables(self.schema.sizes, len(self.candidates)) if self.tables is None else self.tables
         return bytes_needed(self.records, self.schema.sizes, self.population, most, self.candidates)
@@ -261,7 +261,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         facts alone.
 
         Args:
-            one_way: the released one-way tables.
+            one_way: the one-way tables that the run released first.
         """
         if self.tables is not None:
             return self.split
@@ -271,15 +271,15 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
     def events(self) -> tuple[Event, ...]:
-        """The events of the one-way tables, of the choices and of the chosen tables. The rho of all events add up to
-        the rho of the plan, up to the precision of doubles.
+        """The privacy events of the one-way tables, of the choices and of the chosen tables. The values rho of all
+        events add up to the rho of the plan, up to the precision of doubles.
 
         If the run chooses T, there are two events: the first one-way tables, and everything after them. T and the
         shares of the later parts are a function of the released one-way tables. For each outcome of the first one-way
         tables, the rest of the run is a mechanism with the same bound on its rho. The run is therefore an adaptive
-        composition of two mechanisms with fixed costs, and the sum of both costs holds for any T. A privacy filter's
-        stopping rule is not needed, because no cost depends on an outcome. A privacy filter is charged the sum of both
-        costs.
+        composition of two mechanisms with fixed costs, and the sum of both costs holds for any T. The stopping rule of
+        a privacy filter is not needed, because no cost depends on an outcome. A campaign with a privacy filter charges
+        the sum of both costs.
         """
         return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
@@ -435,7 +435,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         The population is fitted again, which takes nearly as long as the run.
 
         Raises:
-            InvalidInput: a part of the billboard does not follow from the remaining parts; the message names that part.
+            InvalidInput: an entry of the billboard does not follow from the other entries. The message names the entry.
         """
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
@@ -476,7 +476,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 rule.pick(at)
 
     def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
-        """The costs of the released tables, computed from their stated noise, and the costs of the choices."""
+        """The privacy costs of the released tables, computed from their stated noise, and of the choices."""
         board = self._own(billboard)
         raw, columns = board.tables.raw(self.schema.sizes), self._columns
         for place, table in enumerate(raw):

@@ -1,8 +1,8 @@
 """The maximum-entropy model of all measured tables: a product of factors, represented by weighted rows.
 
-Raking multiplies the weights of the rows and the factors of the model together, so that the rows with their weights
-always represent the product. Resampling loses rows; Gibbs sweeps under the product draw new rows, and raking corrects
-their sampling error. No junction tree is needed.
+Raking multiplies the weights of the rows and the factors of the model by the same numbers, so that the weighted rows
+always represent the product. Resampling loses distinct rows. Gibbs sweeps under the product draw new rows, and raking
+corrects the sampling error. No junction tree is needed.
 
 Source: spec query_release D6.
 
@@ -13,9 +13,9 @@ whole-number arithmetic. The generator is SplitMix64, in counter form.
 
 Source: Steele, Lea and Flood 2014, Figure 15.
 
-The compiled loops of the fit are raking of weights, Gibbs sweeps and resampling. The loops change plain arrays in
-place. The loops use only additions, multiplications, divisions and square roots in a fixed order, so that every machine
-computes the same bits.
+The compiled loops of the fit are raking of weights, Gibbs sweeps and resampling. They change plain arrays in place, and
+use only additions, multiplications, divisions and square roots in a fixed order, so that every machine computes the
+same bits.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def normals(key: np.uint64, count: int) -> NDArray[np.float64]:
 
 
 def permutation(key: np.uint64, count: int) -> NDArray[np.int64]:
-    """A random order of 0, 1, ..., count - 1. The numbers are sorted by pseudorandom 64-bit words; equal words keep the
-    original order.
+    """A pseudorandom order of 0, 1, ..., count - 1. The numbers are sorted by pseudorandom 64-bit words; numbers with
+    equal words stay in ascending order.
     """
     return np.argsort(_words(key, count), kind="stable").astype(np.int64)
 
@@ -121,7 +121,8 @@ def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int
 
     Args:
         columns: (m, N) the population, column by column.
-        members: (t, 3) columns of each table. A table with fewer columns repeats a column with stride 0.
+        members: (t, 3) columns of each of the t tables. A table with fewer than three columns repeats a column with
+            stride 0.
         strides: (t, 3) change of the cell number for a step of 1 in each column.
         table: number of the table.
         out: (N,) array, which is filled.
@@ -157,16 +158,18 @@ def rake(
         members: (t, 3) columns of each table, as for `cells_of`.
         strides: (t, 3) strides of the columns, as for `cells_of`.
         starts: (t + 1,) position of each table's first cell in the flat arrays, and the end.
-        targets: flat target distributions.
-        psi: flat factors of the model; changed.
-        weights: (N,) weights of the rows, with sum 1; changed.
+        targets: flat target distributions, one probability for each cell of the tables.
+        psi: flat factors of the model, one for each cell of the tables; changed in place.
+        weights: (N,) weights of the rows, with sum 1; changed in place.
         sweeps: largest number of sweeps over all tables.
-        floor: small number that is added to the target and to the weight of a cell, so that no factor is 0 or infinite.
-        cap: largest factor of one step.
+        floor: small number > 0 that is added to the target and to the weight of each cell, so that no factor becomes 0
+            or infinite.
+        cap: largest factor by which one step may change a weight.
         least_size: effective number of rows below which the sweeps end.
 
     Returns:
-        The mean L1 distance between tables and targets, as the last sweep met them, and the effective number of rows.
+        The mean L1 distance between tables and targets, each measured in the last sweep before the table was changed,
+        and the effective number of rows.
     """
     tables, rows = len(members), columns.shape[1]
     cell, before = np.empty(rows, dtype=np.uint16), np.empty(rows, dtype=np.uint16)
@@ -234,8 +237,8 @@ def resample(rows: _Cells, weights: _Reals, start: float, out: _Cells) -> None:
     Args:
         rows: (N, m) rows of cells.
         weights: (N,) weights of the rows, >= 0.
-        start: position of the first sampling point in [0, 1).
-        out: array of m columns, which is filled. The array has one row for each sampling point.
+        start: position of the first sampling point, in [0, 1), in units of the distance between sampling points.
+        out: (number of sampling points, m) array, which is filled with the drawn rows.
     """
     total = 0.0
     for i in range(len(weights)):
@@ -263,14 +266,14 @@ def gibbs(
     Args:
         rows: (N, m) rows of cells; changed.
         first: the first row of the sweep.
-        step: step from one row of the sweep to the next.
+        step: difference between the numbers of consecutive rows of the sweep.
         last: end of the sweep; row `last` and the rows after it are not changed.
         sizes: (m,) number of cells of each column.
         starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end.
         places: (k,) position of each table of a column in `factors`, with the column's own cell as the fastest digit. A
             column of two cells has ratios in place of the factors: the factor of its second cell divided by the factor
             of its first cell.
-        partners: (k, 2) the other columns of each table; any column with stride 0 stands for a missing column.
+        partners: (k, 2) other columns of each table. A missing column is represented by any column with stride 0.
         strides: (k, 2) change of the position in `factors` for a step of 1 in each partner.
         factors: flat factors, >= 0. Ratios are finite and > 0.
         key: key of the random draws. The draw for row i and column j has number i m + j.
@@ -337,7 +340,7 @@ class Model:
         sizes: number of cells of each column.
         population: number of rows, N.
         seed: seed of the public randomness.
-        one_way: initial distribution of each column.
+        one_way: initial distribution of each column, as released.
     """
 
     def __init__(self, sizes: tuple[int, ...], population: int, seed: int, one_way: _Targets) -> None:

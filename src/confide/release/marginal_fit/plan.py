@@ -3,11 +3,11 @@ before any data are read.
 
 Source: spec query_release D6 (accounting).
 
-The module also chooses the number of tables of a run, and the budget share of the one-way tables, from the run's own
-released one-way tables. A table is worth measuring if its noise is small compared with the information in the table.
-The effect of the noise is known in advance: it is the penalty of a candidate, the L1 distance by which noise would move
-the table, and it follows from the released one-way tables. If the penalty is large, the budget is better spent on a
-second measurement of the one-way tables; if it is small, on more tables.
+The module also chooses the number of tables of a run, and the budget share of the one-way tables, from the one-way
+tables that the run released first. A table is worth measuring if its noise is small compared with the information in
+the table. The effect of the noise is estimated in advance by the penalty of a candidate: the L1 distance by which noise
+would change the table. The penalty follows from the released one-way tables. If the penalty is large, the budget is
+better spent on a second measurement of the one-way tables; if it is small, on more tables.
 
 Source: spec query_release D6 (T from the public penalty); the constants are measured, see the family's page.
 
@@ -67,7 +67,7 @@ _GRID = 2.0**-0.25  # from one number of tables to the next smaller one
 _SMALL, _MOST_SMALL = 4, 8  # cells of a column that tells little, and tables at most where all do
 _WEAK = 2.0  # how many times a penalty counts there
 LOOKED_AT = 256
-"""Number of evenly spaced candidates whose penalties are averaged."""
+"""Number of candidate tables, evenly spaced in the list, over which the penalty is averaged."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Choice:
 
     Args:
         tables: number of tables, T.
-        one_way: share of rho for all one-way tables, including the first ones; 1 if T = 0.
+        one_way: share of rho for all one-way tables, including those that were measured first; 1 if T = 0.
     """
 
     tables: int
@@ -84,14 +84,16 @@ class Choice:
 
 
 def usual_tables(sizes: tuple[int, ...], candidates: int) -> int:
-    """The default number of tables for m columns: T = 2m, or 8m if all columns have at most 4 cells, since small tables
-    hold little information each.
+    """The default number T of tables for m columns with more than one cell. T is 2m, or 8m if all columns have at most
+    4 cells, since each small table holds little information. T never exceeds the number of candidates.
     """
     return min(candidates, (_MOST_SMALL if _all_small(sizes) else _EACH) * sum(size > 1 for size in sizes))
 
 
 def most_tables(sizes: tuple[int, ...], candidates: int) -> int:
-    """The largest T that a run may choose for m columns: 4m, or 8m if all columns have at most 4 cells."""
+    """The largest number T of tables that a run may choose for m columns with more than one cell: 4m, or 8m if all
+    columns have at most 4 cells. T never exceeds the number of candidates.
+    """
     return min(candidates, (_MOST_SMALL if _all_small(sizes) else _MOST) * sum(size > 1 for size in sizes))
 
 
@@ -99,7 +101,7 @@ def shares_after(one_way: float) -> tuple[float, ...]:
     """All budget shares of the one-way tables that a run with further tables may choose.
 
     Args:
-        one_way: share f1 that the first one-way tables already got.
+        one_way: share f1 of rho that was already spent on the first one-way tables.
 
     Example:
         >>> len(shares_after(0.1)), shares_after(0.1)[:2]
@@ -122,11 +124,11 @@ def choose(
     penalty p < 1.3, the share of the one-way tables is 0.15 + 0.3 p, rounded to a multiple of 1/32, but at least the
     share that was already spent. The number of tables T falls from 4m in steps of a quarter of an octave, but not below
     about m/2, until the mean penalty is small enough. The mean penalty must be at most 0.1 for T above 2m, and at most
-    0.7 for other T. If no column has more than 4 cells, T starts at 8m, and penalties count twice, since small tables
-    hold that much less information.
+    0.7 for other T. If no column has more than 4 cells, T starts at 8m, and penalties are doubled, since small tables
+    hold less information.
 
     Args:
-        laws: distribution of each column, from the first one-way tables.
+        laws: mapping from a column, as a tuple of one number, to its distribution in the first one-way tables.
         candidates: the candidate tables.
         sizes: number of cells of each column.
         n: number of records.
@@ -194,15 +196,17 @@ MOVED = 2
 
 @dataclass(frozen=True)
 class Split:
-    """The split of a budget. Every number is rounded to the safe side.
+    """The split of a privacy budget. Noise is rounded up and the range of a selection down, so that a run never costs
+    more than the budget.
 
     Args:
-        columns: number of one-way tables, each measured with `one_way` noise.
+        columns: number of one-way tables. Each is measured with noise of standard deviation `one_way`.
         tables: number of selected and measured tables, T.
         one_way: standard deviation of the noise of the one-way tables, in counts.
         sigma: standard deviation of the noise of the selected tables, in counts; 0 without selected tables.
         epsilon: range of one selection, in nats; 0 without selected tables.
-        again: standard deviation of the noise of a second measurement of the one-way tables; 0 if there is none.
+        again: standard deviation of the noise of a second measurement of the one-way tables, in counts; 0 if there is
+            none.
     """
 
     columns: int
@@ -268,8 +272,8 @@ def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
 
 
 def chosen_split(rho: float, columns: int, one_way: float, selection: float, choice: Choice) -> Split:
-    """The split of the budget after the first one-way tables. The remaining budget is shared by a second measurement of
-    the one-way tables and T selected tables.
+    """The split of the budget after the first one-way tables. The remaining budget is divided between a second
+    measurement of the one-way tables and T selected tables.
 
     Args:
         rho: rho of the whole run, > 0.
@@ -310,7 +314,9 @@ def _root_up(square: Fraction) -> float:
 
 
 def default_widths(columns: int) -> tuple[int, ...]:
-    """Default widths: pairs and triples for up to 60 columns, and pairs for more, to limit the running time."""
+    """Default numbers of columns of a chosen table: 2 and 3 (pairs and triples) for up to 60 columns, and only 2 for
+    more columns, to limit the running time.
+    """
     return (2, 3) if columns <= MOST_TRIPLED else (2,)
 
 
@@ -339,8 +345,8 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
 # ---- memory
 
 MOST_BYTES = 2**33
-"""Largest estimated memory, 8 GiB, with which a plan is accepted. The limit is the same on every machine, so that all
-parties accept the same plans. A smaller machine needs a smaller plan.
+"""Largest estimated memory of an accepted plan, in bytes: 8 GiB. The limit is the same on every machine, so that all
+parties accept the same plans. A machine with less memory needs a smaller plan.
 """
 
 _KEY_BITS = 62  # of the columns that one sorting key holds
@@ -365,12 +371,12 @@ def bytes_needed(
         candidates: the tables that may be chosen.
 
     Returns:
-        The bytes by the parameter that causes them. The entry "records" counts the given records, the distinct rows,
-        and the distinct rows column by column (2 m bytes each), with the number, multiplicity and cell of each row (40
-        bytes). The entry "population" counts the rows, the redrawn rows, and the sorted rows column by column, twice
-        for bits (2 m bytes each), with keys, weights and positions. The entry "largest_table" counts 4 bytes for each
-        cell of all candidates and 320 bytes for each candidate. The entry "largest_table" also counts 11 doubles for
-        each cell of the chosen tables: the noisy counts, the targets, the factors, and two further copies of the
+        A mapping from parameter to the bytes that it causes. The entry "records" counts the given records, the distinct
+        rows, and the distinct rows column by column (2 m bytes each), with the number, multiplicity and cell of each
+        row (40 bytes). The entry "population" counts the rows, the redrawn rows, and the sorted rows column by column,
+        twice for bits (2 m bytes each), with keys, weights and positions. The entry "largest_table" counts 4 bytes for
+        each cell of all candidates and 320 bytes for each candidate. The entry "largest_table" also counts 11 doubles
+        for each cell of the chosen tables: the noisy counts, the targets, the factors, and two further copies of the
         factors for each of three columns.
     """
     m, keys = len(sizes), sum((size - 1).bit_length() for size in sizes) // _KEY_BITS + 1
@@ -395,7 +401,7 @@ def check_memory(needed: dict[str, int]) -> None:
         needed: bytes by parameter, from `bytes_needed`.
 
     Raises:
-        Refused: names the parameter that causes the most memory.
+        Refused: the plan needs too much memory. The message names the parameter that causes the most memory.
     """
     total = sum(needed.values())
     if total > MOST_BYTES:

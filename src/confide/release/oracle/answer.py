@@ -24,15 +24,16 @@ __all__ = ["Answer", "Oracle", "answered", "best_response", "checked_start"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:
-    """An oracle's record, with its value and the known bounds.
+    """The answer of a best-response oracle: a record, with the number of clauses that it satisfies and a bound on this
+    number for any record.
 
     Args:
         record: bool (d,).
-        value: number of netted clauses that the record satisfies.
-        upper_bound: bound on the number of clauses that any record satisfies, checked in exact arithmetic; None if
-            nothing was proved.
+        value: number of clauses (drawn queries and negations) that the record satisfies.
+        upper_bound: upper bound on the number of clauses that any record satisfies, checked in exact arithmetic; None
+            if no bound was proved.
         fell_back: whether the oracle failed, so that the record is the default record.
-        timed_out: whether a time limit ended the search. After a time-out the record is the best record found so far.
+        timed_out: whether a time limit ended the search. In this case the record is the best record found up to then.
     """
 
     record: Bits
@@ -49,8 +50,8 @@ class Answer:
 
 @runtime_checkable
 class Oracle(Protocol):
-    """A best-response oracle: any object with a method `solve`. An oracle must be a frozen dataclass of public
-    parameters if it is to be stored in a manifest.
+    """A best-response oracle: any object with a method `solve`. To be stored in a manifest, an oracle must be a frozen
+    dataclass of public parameters.
     """
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
@@ -58,7 +59,8 @@ class Oracle(Protocol):
 
         Args:
             terms: the netted samples.
-            start: records of d bits. The first record is the default record, whose bits the free attributes keep.
+            start: records of d bits, from which a search may begin. The first one is the default record. Attributes in
+                no drawn query (free attributes) keep the bits of the default record.
             seed: public seed.
         """
 
@@ -71,12 +73,12 @@ def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: i
         oracle: any oracle. The oracle's exceptions are caught, because nothing may stop a release that has been
             charged.
         terms: the netted samples.
-        start: records of d bits, at least one. The first record is the default record.
+        start: records of d bits from which a search may begin, at least one. The first one is the default record.
         seed: public seed, >= 0.
 
     Returns:
-        The oracle's answer. If the oracle's record is invalid, the answer has the (repaired) default record and
-        `fell_back`. A bound below the counted value is wrong and left out.
+        The oracle's answer. If the oracle's record is invalid, the answer has the (repaired) default record, and
+        `fell_back` is True. An upper bound below the counted value is wrong and left out.
 
     Raises:
         InvalidInput: an argument is not as described. The error is raised before the oracle is called.
@@ -107,8 +109,8 @@ def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: i
 def answered(
     terms: Terms, record: Bits, *, upper_bound: float | None = None, fell_back: bool = False, timed_out: bool = False
 ) -> Answer:
-    """The answer with a given record, whose value is counted from the terms. An upper bound below the value is left
-    out.
+    """The answer with a given record. The value of the record is counted from the terms, and an upper bound below this
+    value is left out.
     """
     value = terms.value(record)
     if upper_bound is not None and not upper_bound >= value:

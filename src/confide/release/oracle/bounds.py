@@ -11,12 +11,12 @@ whole number, so the bound may be rounded down.
 
 Source: spec query_release E2.4.
 
-The module also builds the integer programs of the best response and solves them with HiGHS. The bits x are binary. For
-every query there is one more variable c, continuous in [0, 1], which says whether its clause is satisfied. A query has
-the rows c <= x for each literal, and a negated query has the row sum of (1 - x) >= c. A literal with required bit 0 has
-1 - x in place of x. A parity over few attributes S has the facets c <= sum over F of (1 - x) + sum over S - F of x, for
-every set F of ones at which the clause fails. A parity over more attributes is one equation with an integer variable
-(`parity_row`). The class `Rows` is the place where another form of program differs.
+The module also builds the integer programs of the best response and solves them with HiGHS. The bits x are binary
+variables. Every query has one more variable c, continuous in [0, 1], which states whether the clause is satisfied. A
+query has the constraint (row) c <= x for each literal, and a negated query has the row sum of (1 - x) >= c. A literal
+with required bit 0 has 1 - x in place of x. A parity over few attributes S has the facets c <= sum over F of (1 - x) +
+sum over S - F of x, for every set F of ones at which the clause fails. A parity over more attributes is one equation
+with an integer variable (`parity_row`). A subclass of `Rows` can define another form of the program.
 
 Source: spec query_release E1, E2.2, E3.
 """
@@ -59,7 +59,7 @@ _Integers = NDArray[np.int64]
 _GAP = 0.99  # below 1: the objective is a whole number
 
 WIDEST_FACETS = 6
-"""Largest number of attributes of a parity that is written by its facets. A parity over more attributes has too many
+"""Largest number of attributes of a parity that is written with its facets. A parity over more attributes has too many
 facets and is written as one equation.
 """
 
@@ -69,11 +69,12 @@ class Program(NamedTuple):
 
     Args:
         terms: the terms from which the program was built.
-        variables: the attributes to which the first columns belong.
+        variables: attribute of each of the first columns of the program.
         cost: coefficients of the objective, int64 (m,).
         top: upper bounds of the variables, int64 (m,).
         integral: whether each variable must be a whole number, bool (m,).
-        starts, columns, values: the rows in sparse form, one after the other, int64.
+        starts, columns, values: the rows in sparse form, one after the other, int64: start of each row, and column and
+            coefficient of each entry.
         upper: right-hand sides, int64 (rows,).
         equal: whether each row is an equation, bool (rows,).
         shift: constant that is added to the objective.
@@ -93,8 +94,8 @@ class Program(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """The result of HiGHS: a record (None if there is none), its objective as counted by confide, HiGHS's bound in
-    doubles, whether HiGHS claims an optimum, and whether the time limit was reached.
+    """The result of HiGHS: a record (None if none was found), the record's objective as counted by confide, the bound
+    of HiGHS as a double, whether HiGHS claims an optimum, and whether the time limit was reached.
     """
 
     record: Bits | None
@@ -105,23 +106,23 @@ class Solved(NamedTuple):
 
     @property
     def open(self) -> bool:
-        """Whether the bound leaves room for a better record, given that the objective is a whole number."""
+        """Whether a better record is possible according to the bound, given that the objective is a whole number."""
         return self.bound - self.found > _GAP + 1e-6
 
 
 class Rows:
-    """The rows of a program, collected in blocks of equal length. Each literal has a row of its own, which gives the
-    best bounds.
+    """The rows of an integer program, collected in blocks of rows with equally many entries. Each literal has its own
+    row, which gives the best bounds.
     """
 
     widest_facets: ClassVar[int] = WIDEST_FACETS
-    """Largest number of attributes of a parity that is written by its facets. A parity over too many attributes for
-    facets is written as one equation.
+    """Largest number of attributes of a parity that is written with its facets. A parity over more attributes is
+    written as one equation.
     """
 
     whole_clauses: ClassVar[bool] = False
-    """Whether the variables of clauses must be whole numbers too. Clause variables need not be declared whole numbers
-    if the bits are whole numbers.
+    """Whether the variables of clauses must be declared as whole numbers. This is not necessary if the bits are whole
+    numbers.
     """
 
     parity_row: ClassVar = staticmethod(parity_row)
@@ -130,7 +131,9 @@ class Rows:
         self._blocks: list[tuple[_Integers, _Integers, _Integers, bool]] = []
 
     def add(self, columns: _Integers, values: _Integers, upper: _Integers, *, equal: bool = False) -> None:
-        """Add a block of rows, given by (rows, length) columns and values and (rows,) right-hand sides."""
+        """Add a block of rows. The arguments are the columns and the coefficients of the entries, both (rows, length),
+        and the right-hand sides, (rows,).
+        """
         if len(upper):
             self._blocks.append((columns, values, upper, equal))
 
@@ -163,8 +166,8 @@ class Rows:
                      bits.sum(axis=1, dtype=np.int64))
 
     def literals(self, index: _Integers, bits: Bits, clause: _Integers) -> None:
-        """Add the rows c <= literal for each literal of a clause, which is satisfied only if all of its literals hold.
-        The arguments are the arguments of `conjunctions`.
+        """Add the rows c <= literal for each literal of a clause, since a clause is satisfied only if all of its
+        literals hold. The arguments are the same as in `conjunctions`.
         """
         sign = np.where(bits, 1, -1)
         self.add(np.column_stack([index.reshape(-1), np.repeat(clause, index.shape[1])]),
@@ -268,7 +271,7 @@ def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArra
     """Dual variables of the rows in the linear relaxation, and whether the time limit ended the solver. If the solver
     returned no duals, the result holds zeros.
 
-    The signs of the duals are the signs that `certified_bound` expects. The duals need not be optimal or exact.
+    The duals have the signs that `certified_bound` expects. The duals need not be optimal or exact.
     """
     import highspy
 
@@ -358,9 +361,9 @@ def certified_bound(program: Program, duals: ArrayLike) -> Fraction:
 
     Args:
         program: program from `build`.
-        duals: (rows,) any numbers. The duals are rounded. A dual below 0 is set to 0 if its row is an inequality, and a
-            dual above the largest cost is reduced to the largest cost. The reduction never weakens the bound for
-            programs from `build`.
+        duals: (rows,) multipliers of the rows; any numbers give a valid bound. The duals are rounded. A dual below 0 is
+            set to 0 if its row is an inequality, and a dual above the largest cost is reduced to the largest cost. The
+            reduction never weakens the bound for programs from `build`.
 
     Raises:
         InvalidInput: the number of duals is not the number of rows.
@@ -406,7 +409,8 @@ def linear_bound(terms: Terms, time_limit: float | None = None) -> LinearBound:
 
 
 def upper_bound(terms: Terms, time_limit: float | None = None) -> float:
-    """A whole number of clauses that no record exceeds: `linear_bound`, rounded down.
+    """An upper bound on the number of clauses that a record can satisfy: `linear_bound`, rounded down to a whole
+    number.
 
     Args:
         terms: the netted samples.

@@ -32,20 +32,21 @@ _NEAREST = LocalSearch(flips_per_variable=0, flips=0, random_starts=0)
 @wire("IntegerProgram", "form time_limit search literal")
 @dataclass(frozen=True, kw_only=True)
 class IntegerProgram(Declared):
-    """An oracle that uses branch and bound by HiGHS, starting from the record of a local search. At a time limit the
-    best record so far is returned.
+    """An oracle that uses the branch-and-bound solver of HiGHS, starting from the record of a local search. At a time
+    limit the oracle returns the best record so far.
 
     First a linear program bounds the optimum and a local search finds a record. If the record's value equals the bound,
-    the record is optimal. If the record's value is below the bound, HiGHS continues from that record. HiGHS's own bound
-    and claim of optimality are in floating-point numbers that nobody can check. Therefore `Answer.upper_bound` is
-    always the certified bound.
+    the record is optimal. If the record's value is below the bound, HiGHS continues from that record. The bound of
+    HiGHS and its claim of optimality rely on floating-point arithmetic and cannot be checked. Therefore
+    `Answer.upper_bound` is always the certified bound.
 
-    The time limit does not cover the local search. An answer that reached the time limit depends on the machine.
+    The time limit does not include the local search. If the time limit is reached, the answer depends on the speed of
+    the machine.
 
     Raises:
         InvalidInput: a parameter is out of range.
 
-    Source: the text's rounds had 20 s (L1423-1429); spec query_release E1, E2, E3.
+    Source: Wu 2017 gave each round 20 s (L1423-1429); spec query_release E1, E2, E3.
 
     Example:
         >>> terms = Terms(kind="parities", attributes=3, index=[[0, 1, 2], [0, 1, -1], [2, -1, -1]],
@@ -128,7 +129,8 @@ class Enumeration(Declared):
     that is nearest to the default record.
 
     Raises:
-        InvalidInput: `most` is below 1; in `solve`, the terms have more combinations of active values.
+        InvalidInput: `most` is below 1; in `solve`, there are more combinations of values of the active attributes than
+            `most` allows.
 
     Example:
         >>> terms = Terms(kind="conjunctions", attributes=3, index=[[0, 1], [1, 2]], bits=[[1, 0], [1, 1]],
@@ -150,7 +152,8 @@ class Enumeration(Declared):
             seed: public seed, >= 0.
 
         Raises:
-            InvalidInput: there are too many combinations of active values, or an argument is not as described.
+            InvalidInput: there are too many combinations of values of the active attributes, or an argument is not as
+                described.
         """
         default = checked_start(terms, start)[0]
         whole("seed", seed)

@@ -1,15 +1,16 @@
 """Local search: the default best-response oracle, which is deterministic given a public seed.
 
-The compiled part of the search takes plain arrays and changes the record in place. A move is named by an attribute v.
-If v is in no one-hot group, the move flips its bit. If v is in a one-hot group, the move turns v on and the group's
-present attribute off.
+The compiled part of the search takes plain arrays and changes the record in place. A move is one step of the search to
+another record, and is named by an attribute v. If v is in no one-hot group, the move flips the bit of v. If v is in a
+one-hot group, the move turns v on and the group's present attribute off.
 
-The gain of a flip is its change of the objective. The gain of every attribute's flip is stored, and is updated along
-the queries that a flip touches. The score of a move is the gain of flipping v plus, in a one-hot group, the gain of
-flipping the present attribute. The sum is exact because no two literals of a query share a group (`separated`).
+The gain of a flip is the change of the objective by the flip. The gains of all flips are stored. After each flip, the
+gains of the attributes in the same queries are updated. The score of a move is the gain of flipping v plus, in a
+one-hot group, the gain of flipping the present attribute. The sum is exact because no two literals of a query share a
+group (`separated`).
 
-All data of one attribute, or of one query, stand in one row of a table, because the search is limited by the latency of
-memory. Random numbers are splitmix64 of a counter, which gives the same numbers on every machine from a public seed.
+All data of one attribute, or of one query, are in one row of a table, because the latency of memory limits the speed of
+the search. Random numbers come from splitmix64 of a counter and a public seed, so they are the same on every machine.
 
 Source: spec query_release E2.3, E3; splitmix64: Steele, Lea and Flood 2014.
 """
@@ -321,14 +322,15 @@ def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,
 ) -> _Whole:
-    """Search from a record, and replace it by the best record found. At the end the best record is moved towards the
-    default record as far as the objective does not fall.
+    """Search from a record, and replace this record by the best record found. At the end, bits of the best record are
+    set to those of the default record as long as the objective does not fall.
 
     Args:
         parity: whether queries are parities.
-        literals: int32 (t, r), 2 attribute + required bit, padded with -1.
-        occurs: int32, 2 query + required bit, listed for one attribute after another.
-        members: int32, attributes, listed for one group after another.
+        literals: literals of the t queries, int32 (t, r), each coded as 2 * attribute + required bit; padded with -1.
+        occurs: occurrences of the attributes in queries, int32, each coded as 2 * query + required bit, listed for one
+            attribute after another.
+        members: attributes of the one-hot groups, int32, listed for one group after another.
         attributes: int64 (v, 8), one row for each attribute. The columns GROUP, BIT, HOME, FIRST and END are inputs,
             and BIT holds the answer afterwards.
         queries: int64 (t, 3), one row for each query. The column WEIGHT is an input.
@@ -337,8 +339,8 @@ def climb(
         flips: largest number of moves.
         target: value that no objective exceeds; the search ends when it is reached.
         sample: number of improving moves that are compared at each step.
-        rest: number of moves for which a flipped bit is not flipped again, unless the flip makes the best record so
-            far.
+        rest: number of moves for which a flipped bit is not flipped again, unless the flip gives a better record than
+            all records so far.
         by_chance: probability of a random move at a local maximum, times 2^16.
         seed: seed of the random numbers.
 
@@ -403,14 +405,15 @@ _Local = NDArray[np.int64]
 @dataclass(frozen=True, kw_only=True)
 class LocalSearch(Declared):
     """An oracle that searches by single flips, and by swaps within one-hot groups. The gains of all flips are updated
-    incrementally, and any number of attributes is possible.
+    after each flip, and any number of attributes is possible.
 
-    From each start record the search takes the best of 15 random improving flips, with ties broken in favour of the
-    oldest flip. At a local maximum the search takes a flip that repairs a random failing query. A flipped bit rests for
-    3 moves, unless flipping it makes the best record so far. Without this pause of flipped bits the search would leave
-    a local maximum and return to it at once. At the end the best record found moves to the default record, bit by bit,
-    as long as no satisfied clause is lost. On sparse workloads the move to the default lowers the average error by some
-    10 %. Attributes in no sampled query keep their default.
+    From each start record the search repeatedly makes the best of 15 random improving flips (parameter `sample`); among
+    equally good flips it takes the bit that was not flipped for the longest time. At a local maximum the search makes a
+    flip that satisfies a random query that fails. A flipped bit is not flipped again for 3 moves (parameter `rest`),
+    unless the flip gives the best record so far. Without this pause the search would leave a local maximum and return
+    to it at once. At the end, bits of the best record are set to the bits of the default record, one by one, as long as
+    the objective does not fall. On sparse workloads this last step lowers the average error by some 10 %. Attributes in
+    no sampled query keep their default values.
 
     The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
     starts share one budget of flips. With `certify` a linear program (`upper_bound`) bounds the optimum before the
@@ -419,9 +422,9 @@ class LocalSearch(Declared):
     Raises:
         InvalidInput: a parameter is out of range.
 
-    Source: spec query_release E2.3 and D4, last sentence; parities: E3. The rest is ours. Without our additions, 38 of
-    600 random parity instances of at most 12 bits missed the optimum, and with them none did. Conjunctions are searched
-    as well as before.
+    Source: spec query_release E2.3 and D4, last sentence; parities: E3. All other rules are additions of confide.
+        Without these additions the search missed the optimum in 38 of 600 random parity instances of at most 12 bits;
+        with the additions, in none. For conjunctions the results are equally good.
 
     Example:
         >>> terms = Terms(kind="conjunctions", attributes=4, index=[[0, 1, 2], [1, 2, 3], [0, 1, 3]],
@@ -442,8 +445,8 @@ class LocalSearch(Declared):
     certify: Annotated[bool, Parameter("whether the optimum has a bound before the search")] = False
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-        """Find the best record over all starts. Among equally good records the one that differs least from the default
-        is returned.
+        """Find the best record over all starts. Among equally good records the result is the one that differs least
+        from the default record.
 
         Args:
             terms: the netted samples.
@@ -460,7 +463,9 @@ class LocalSearch(Declared):
         return answered(terms, record, upper_bound=bound)
 
     def towards(self, terms: Terms, records: tuple[Bits, ...], seed: int, target: int) -> Bits:
-        """The search of `solve` from valid start records, up to a target value that no record exceeds."""
+        """The record that the search of `solve` finds from valid start records. The search stops when it reaches
+        `target`, a value that no record exceeds.
+        """
         layout = _Layout(terms, records[0])
         places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
         places += [layout.random_bits(_mixed(seed, 2 * k)) for k in range(self.random_starts)]

@@ -4,8 +4,8 @@ A round of DualQuery draws s queries or negations. A query q and its negation 1 
 
     clauses satisfied by x = sum over draws = constant + sum_q w_q q(x),   w_q = #(q drawn) - #(1 - q drawn).
 
-The number `constant` counts the drawn negations. `Terms` holds the weights w and the drawn queries. No private data can
-reach an oracle through `Terms`, since the samples were already charged.
+Here # is the number of draws, and `constant` is the number of drawn negations. `Terms` holds the weights w and the
+drawn queries. No uncharged private data can reach an oracle through `Terms`, since the samples were already charged.
 
 The second part of the module handles one-hot groups: the validity of records, and a rewriting of queries so that no two
 literals share a group. In a valid record exactly one attribute of a group is on. For attributes b and c of one group,
@@ -18,9 +18,9 @@ After the rewriting, the gain of a swap (one attribute off, another on) is the s
 
 Source: spec query_release E2 (one-hot groups, swap moves).
 
-The third part handles parities: the row of an integer program that ties a parity to its bits, and marginals from
-parities. A parity query q on a set S is 1 if the number of ones in S is even. So p_S(x) = prod over S of (1 - 2 x_i)
-equals 2 q(x) - 1.
+The third part handles parities: the constraint of an integer program that links a parity with its bits, and marginals
+from parities. A parity query q on a set S is 1 if the number of ones in S is even. So p_S(x) = prod over S of (1 - 2
+x_i) equals 2 q(x) - 1.
 
 Source: spec query_release E3, errata 4 and 5.
 """
@@ -65,7 +65,7 @@ MOST_CLAUSES = 2**40
 
 
 class Draws(Protocol):
-    """The public parts of a workload that `Terms.netted` reads."""
+    """The public fields of a workload that `Terms.netted` reads."""
 
     @property
     def kind(self) -> str: ...
@@ -89,8 +89,8 @@ class Terms:
         attributes: number of attributes, d >= 1.
         index: attributes of each query, int32 (t, r), ascending, padded with -1 at the end.
         bits: bit that each literal requires, bool (t, r); without meaning for parities and for padding.
-        weights: weights of the queries, int64 (t,), not zero; negative if negations prevail.
-        constant: number of drawn negations, >= 0.
+        weights: weight of each query, int64 (t,): number of draws less number of draws of the negation; not 0.
+        constant: number of negations that were drawn, >= 0.
         groups: declared one-hot groups. Each group is an array of attributes of which exactly one is on in a valid
             record.
 
@@ -141,13 +141,12 @@ class Terms:
         cls, workload: Draws, queries: ArrayLike, negated: ArrayLike, *, groups: Sequence[NDArray[np.int32]] = ()
     ) -> Terms:
         """The terms of s draws: a query and its negation cancel, and repeated draws add up. DualQuery nets its draws
-        before it calls an oracle. The method repeats the netting for users who have draws but no game, because an
-        oracle imports no module that reads data.
+        before it calls an oracle. This method is for users who call an oracle with their own draws.
 
         Args:
             workload: the public queries (`kind`, `attributes`, `index`, `bits`).
             queries: (s,) positions of the drawn queries in the workload.
-            negated: (s,) True if the negation 1 - q was drawn.
+            negated: (s,) whether the negation 1 - q was drawn instead of the query q.
             groups: declared one-hot groups.
 
         Raises:
@@ -192,7 +191,7 @@ class Terms:
 
     @property
     def clauses(self) -> int:
-        """The largest possible value, which a record has if it satisfies every netted clause."""
+        """The value of a record that would satisfy every clause; no record has a larger value."""
         return self.constant + int(self.weights[self.weights > 0].sum())
 
     def active(self) -> NDArray[np.int64]:
@@ -263,9 +262,7 @@ _Literals = tuple[tuple[int, bool], ...]
 
 
 class Clauses(NamedTuple):
-    """Weighted queries, as in `Terms`. On valid records the sum of the weighted queries and of `shift` is the
-    objective.
-    """
+    """Weighted queries, as in `Terms`. On valid records the weighted sum of queries plus `shift` is the objective."""
 
     attributes: NDArray[np.int32]
     bits: Bits
@@ -300,10 +297,10 @@ def repaired(terms: Terms, record: ArrayLike) -> Bits:
 
 
 def separated(terms: Terms) -> Clauses:
-    """The objective rewritten as queries of which no two literals share a group.
+    """The objective, rewritten with queries in which no two literals are in the same one-hot group.
 
-    A weight grows at most by the number of literals in a group for each group, and at most 2^r-fold in total for
-    queries of width r.
+    For each group, the rewriting multiplies a weight by at most the number of literals in the group. In total a weight
+    grows at most 2^r-fold for queries of r literals.
     """
     plain = Clauses(terms.index, terms.bits, terms.weights, terms.constant)
     if not terms.groups or not len(terms):
@@ -400,13 +397,14 @@ def _products(choices: list[list[tuple[_Literals, int]]]) -> Iterator[tuple[_Lit
 
 
 class ParityRow(NamedTuple):
-    """The row `sum x + half * d + clause * c = total` of a parity, with an integer d in 0..most and c in {0, 1}.
+    """The constraint `sum x + half * d + clause * c = total` of a parity in an integer program, with an integer d in
+    0..most and c in {0, 1}.
 
     Args:
-        half: coefficient of the number of pairs d.
-        clause: coefficient of c, which is 1 if the clause is satisfied.
+        half: coefficient of the integer d, the number of pairs.
+        clause: coefficient of the variable c, which is 1 if the clause is satisfied.
         total: right-hand side.
-        most: the largest d.
+        most: largest value of d.
     """
 
     half: int
@@ -416,7 +414,7 @@ class ParityRow(NamedTuple):
 
 
 def parity_row(size: int, *, positive: bool) -> ParityRow:
-    """The row of a parity query, or of its negation, over `size` attributes.
+    """The constraint of a parity query, or of its negation, over `size` attributes.
 
     Args:
         size: number of attributes of the parity, >= 0.
