@@ -231,7 +231,8 @@ def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> An
         >>> own_row({"art": 0.5, "law": 1}, 2).tolist(), own_row([[0.5, 1.0]], 2), own_row((0.5, 1.0), 2)
         ([0.5, 1.0], [0.5, 1.0], (0.5, 1.0))
     """
-    if record is None or isinstance(record, int | float | np.generic):
+    if record is None or isinstance(record, int | float | np.generic) or (
+            type(record) is np.ndarray and record.ndim == 1):  # most records: no form has to be recognised
         return record
     table = _own_table(record)
     if table is not None:
