@@ -25,7 +25,7 @@ def test_a_design_that_is_none(design: Any, said: str) -> None:
 @pytest.mark.parametrize(("given", "said"), [
     ({}, r"budget: neither budget nor error is given; give one of budget \(.* and error \("),
     ({"budget": 1.0, "error": 0.1}, "budget: budget and error are given; give exactly one"),
-    ({"budget": "much"}, "budget: the text 'much' is not a number"), ({"budget": 0}, "budget: 0 is out of range"),
+    ({"budget": "much"}, "budget: 'much' is not a number"), ({"budget": 0}, "budget: 0 is out of range"),
     ({"error": -1.0}, "error: -1.0 is out of range"),
 ])
 def test_a_budget_or_an_error(given: dict[str, Any], said: str) -> None:

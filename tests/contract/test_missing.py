@@ -54,8 +54,9 @@ def test_the_message_reads_as_a_sentence() -> None:
     with pytest.raises(MissingArguments) as caught:
         cf.market.plan(people=3000, epsilon=1.0)
     assert str(caught.value) == (
-        "signal_accuracy: is missing; prior_one and cost are missing, too; give signal_accuracy (theta in (0.5, 1)), "
-        "prior_one (P(W = 1)) and cost (everybody's g)")
+        "signal_accuracy: is missing; prior_one and cost are missing, too; give signal_accuracy (probability theta "
+        "in (0.5, 1) that a bit equals the state W), prior_one (prior probability P(W = 1) that the state W is 1) and "
+        "cost (cost function g of a privacy level, the same for everybody)")
     design = cf.acquisition.TwoPartMechanism(people=5, prior=cf.acquisition.UniformPrior(), mse_price=1.0)
     with pytest.raises(MissingArguments) as caught:
         cf.acquisition.plan(design)

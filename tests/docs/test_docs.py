@@ -120,7 +120,7 @@ def test_readme_code_runs() -> None:
                           text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "joint differential privacy" in done.stdout
-    said = re.search(r"at most ([\d,.]+) dollars .* between (\S+) and (\S+) dollars",
+    said = re.search(r"at most ([\d,.]+) dollars.* between (\S+) and\s(\S+) dollars",
                      (ROOT / "README.md").read_text(encoding="utf-8"))
     assert said is not None
     total, least, most = said.groups()

@@ -336,7 +336,7 @@ def test_the_enumeration_refuses_what_it_cannot_do() -> None:
         interim_utility(_mechanism(), _people()[0], 0, 0.1)
     with pytest.raises(InvalidInput, match="enumerate"):
         interim_utility(_small(people=13), np.ones((13, 1)), 0, 0.1)
-    with pytest.raises(InvalidInput, match="cannot be"):
+    with pytest.raises(InvalidInput, match="probability 0"):
         interim_utility(_small(), ROWS, 0, 9.0)
 
 

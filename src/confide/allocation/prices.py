@@ -33,7 +33,7 @@ __all__ = ["PriceRelease", "release_prices"]
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The prices of a market whose goods are not handed out, and the releases from which they follow.
 
-    No participant has a share, so the table of shares is empty. The prices are an array on the billboard.
+    No participant has a share, and prices are arrays on the billboard, so no frame comes out of a run.
 
     Raises:
         InvalidInput: a mechanism that is no market.

@@ -150,8 +150,7 @@ class OptimalCountMechanism(PlainNumbers):
     """The cheapest mechanism with a cap on single payments, which pays by a person's report and the number of ones
     among the others.
 
-    No campaign runs this mechanism, which is a baseline, so the class has no `for_budget`. Use
-    `MajorityMarket.for_budget` instead.
+    It has no `for_budget`, because it is a baseline that no campaign runs. Use `MajorityMarket.for_budget` instead.
 
     Raises:
         CapTooLow: no mechanism is feasible, which is found when the program is solved; the message names the smallest
