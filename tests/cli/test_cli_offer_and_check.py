@@ -98,8 +98,8 @@ def test_check_of_clean_records(run: Run, path: Path) -> None:
 def test_privacy_in_name_only_is_warned_of(run: Run, tmp_path: Path) -> None:
     """It is finite, so that it says something; nobody should take part for it, or pay for it."""
     path = write(tmp_path, ("epsilon = 7.0", "epsilon = 2000"), ("epsilon_release = 4.0", "epsilon_release = 1000.5"))
-    said = ("epsilon = 1002.5 towards everybody else together, for the billboard and everybody else's payments, hides "
-            "next to nothing: ")
+    said = ("the promise towards everybody else together, for the billboard and everybody else's payments, is "
+            "epsilon = 1002.5, which hides hardly anything: ")
     for arguments in (("plan", path), ("plan", path, "--json")):
         found = run(*arguments)
         assert found.code == 0
@@ -107,9 +107,9 @@ def test_privacy_in_name_only_is_warned_of(run: Run, tmp_path: Path) -> None:
         assert "e^1002.5 = 10^436" in found.out
     offered = run("offer", path, "--json").json["sections"][0]
     assert offered["title"] == "Warning"
-    assert offered["blocks"][0]["text"][0].startswith(said.replace("epsilon", "Epsilon", 1))
+    assert offered["blocks"][0]["text"][0].startswith(said.replace("the", "The", 1))
     assert "may be right in 100.0% of all cases." in offered["blocks"][0]["text"][0]
 
     sound = write(tmp_path / "sound")
-    assert "next to nothing" not in run("plan", sound).err
+    assert "hardly anything" not in run("plan", sound).err
     assert run("offer", sound, "--json").json["sections"][0]["title"] != "Warning"

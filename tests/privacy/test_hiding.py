@@ -59,13 +59,12 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
 
 
 @pytest.mark.parametrize(("neighbours", "between"), [
-    (Relation.REPLACE, "two records of somebody that are"),
-    (Relation.ADD_OR_REMOVE, "somebody's record and none that are"),
-    (Relation.EDGES_OF_ONE, "two versions of somebody's contacts that are"),
-    (Relation.BIT, "two records of somebody that differ in one bit that are")])
+    (Relation.REPLACE, "two records of a person"), (Relation.ADD_OR_REMOVE, "a person's record and no record"),
+    (Relation.EDGES_OF_ONE, "two versions of a person's contacts"),
+    (Relation.BIT, "two records of a person that differ in one bit")])
 def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, between: str) -> None:
     (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])
-    assert f"a guess between {between} equally likely at first" in said
+    assert f"guesses between {between} that seem equally likely at first" in said
 
 
 def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_enough() -> None:
@@ -74,8 +73,8 @@ def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_en
         promised(PureDP(30.0)), promised(PureDP(20.0), part="the release"), promised(PureDP(1.0), part="the payments"),
         promised(PureDP(25.0), Audience.OTHERS)])
     assert len(found) == 2
-    assert found[0].startswith("epsilon = 30 towards the public, for the whole outcome, hides next to nothing: ")
-    assert found[1].startswith("epsilon = 25 towards everybody else together, ")
+    assert found[0].startswith("the promise towards the public, for the whole outcome, is epsilon = 30, which ")
+    assert found[1].startswith("the promise towards everybody else together, for the whole outcome, is epsilon = 25, ")
 
 
 def test_a_smaller_loss_of_the_mechanism_counts() -> None:

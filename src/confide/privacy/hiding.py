@@ -94,8 +94,8 @@ def hides_next_to_nothing(
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
-        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two \
-records of somebody that are equally likely at first may be right in 99.9999998% of all cases
+        the promise towards the public, for the whole outcome, is epsilon = 20, which hides hardly anything: somebody \
+who guesses between two records of a person that seem equally likely at first may be right in 99.9999998% of all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:
@@ -109,15 +109,15 @@ records of somebody that are equally likely at first may be right in 99.9999998%
         who = _TOWARDS[audience.value]
         if guess > weakest.get(who, (enough,))[0]:
             weakest[who] = (guess, loss, part, between)
-    return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: a guess between {between} that are equally "
-                 f"likely at first may be right in {percent(guess)} of all cases"
+    return tuple(f"the promise towards {who}, for {part}, is {loss}, which hides hardly anything: somebody who guesses "
+                 f"between {between} that seem equally likely at first may be right in {percent(guess)} of all cases"
                  for who, (guess, loss, part, between) in weakest.items())
 
 
-_BETWEEN = {Relation.REPLACE: "two records of somebody",
-            Relation.ADD_OR_REMOVE: "somebody's record and none",
-            Relation.EDGES_OF_ONE: "two versions of somebody's contacts",
-            Relation.BIT: "two records of somebody that differ in one bit"}
+_BETWEEN = {Relation.REPLACE: "two records of a person",
+            Relation.ADD_OR_REMOVE: "a person's record and no record",
+            Relation.EDGES_OF_ONE: "two versions of a person's contacts",
+            Relation.BIT: "two records of a person that differ in one bit"}
 
 _TOWARDS = {"public": "the public", "others": "everybody else together", "collector": "the collector",
             "fellows": "fellow participants"}
