@@ -5,6 +5,7 @@ of the field.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Rational, Real
 
 from confide.contract.errors import InvalidInput
@@ -16,7 +17,9 @@ __all__ = [
     "finite",
     "fraction",
     "is_power_of_ten",
+    "joined",
     "non_negative",
+    "none_given",
     "not_exactly_one",
     "one_of",
     "positive",
@@ -102,9 +105,7 @@ def not_exactly_one(**arguments: object) -> str:
     given, names = [name for name, value in arguments.items() if value is not None], list(arguments)
     if len(given) == 1:
         return ""
-    found = (f"{_listed(given)} are given" if given else f"neither {names[0]} nor {names[1]} is given"
-             if len(names) == 2 else f"none of {_listed(names)} is given")
-    return f"{found}; give exactly one of {_listed(names)}"
+    return f"{f'{joined(given)} are given' if given else none_given(names)}; give exactly one of {joined(names)}"
 
 
 def exactly_one(**arguments: object) -> None:
@@ -114,8 +115,15 @@ def exactly_one(**arguments: object) -> None:
         raise InvalidInput(next(iter(arguments)), problem, limit)
 
 
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def none_given(names: Sequence[str]) -> str:
+    """Say that none of two or more arguments is given."""
+    return (f"neither {names[0]} nor {names[1]} is given" if len(names) == 2 else
+            f"none of {joined(names)} is given")
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words of a list in a sentence: "a", "a and b", or "a, b and c"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:

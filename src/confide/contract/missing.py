@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, TypeVar
 
+from confide.contract.checks import joined, none_given
 from confide.contract.errors import InvalidInput
 from confide.contract.words import printable
 
@@ -35,18 +36,13 @@ class MissingArguments(InvalidInput, TypeError):
             return f"{name} ({said[name]})" if said.get(name) else name
 
         self.missing = tuple(missing)
-        names = [each[0] if len(each) == 1 else f"one of {_joined(each, 'and')}" for each in missing[1:]]
-        ways = [reported(each[0]) if len(each) == 1 else f"one of {_joined([reported(name) for name in each], 'and')}"
+        names = [each[0] if len(each) == 1 else f"one of {joined(each)}" for each in missing[1:]]
+        ways = [reported(each[0]) if len(each) == 1 else f"one of {joined([reported(name) for name in each])}"
                 for each in missing]
-        more = f"; {_joined(names, 'and')} {'is' if len(names) == 1 else 'are'} missing, too" if names else ""
+        more = f"; {joined(names)} {'is' if len(names) == 1 else 'are'} missing, too" if names else ""
         one = missing[0]
-        first = ("is missing" if len(one) == 1 else f"neither {one[0]} nor {one[1]} is given" if len(one) == 2 else
-                 f"none of {_joined(one, 'and')} is given")
-        super().__init__(one[0], f"{first}{more}", f"give {_joined(ways, 'and')}")
-
-
-def _joined(words: Sequence[str], last: str) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+        first = "is missing" if len(one) == 1 else none_given(one)
+        super().__init__(one[0], f"{first}{more}", f"give {joined(ways)}")
 
 
 def names_missing(*groups: str, **where: str) -> Callable[[_Entry], _Entry]:
