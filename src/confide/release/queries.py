@@ -8,6 +8,7 @@ key.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -215,13 +216,13 @@ def keys_of(index: np.ndarray, bits: np.ndarray, attributes: int) -> np.ndarray:
     return texts
 
 
-_HASHED = 1 << 18  # keys from which a compiled table is worth its compiler; fewer are sorted
+_HASHED = 1 << 18  # keys from which a compiled table is worth loading the compiler; fewer are sorted
 
 
 def firsts(keys: np.ndarray) -> np.ndarray:
     """Whether each key is the first occurrence of its value, bool (k,)."""
     first = np.zeros(len(keys), np.bool_)
-    if keys.dtype == np.uint64 and len(keys) >= _HASHED:
+    if keys.dtype == np.uint64 and (len(keys) >= _HASHED or "numba" in sys.modules):
         first_of(keys, np.full(1 << (3 * len(keys) // 2).bit_length(), -1, np.int32), first)
     else:
         first[np.unique(keys, return_index=True)[1]] = True
