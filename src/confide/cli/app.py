@@ -279,8 +279,8 @@ def run(
                                           "operator alone. Only for kinds that assign goods.")] = None,
     another: Another = False,
     accept_unusable: Annotated[bool, typer.Option(
-        "--accept-unusable", help="Run even if too many rows of the file cannot be used: these rows count as null "
-                                  "records.")] = False,
+        "--accept-unusable", help="Run even if too many rows of the file cannot be used: a record without a usable "
+                                  "row counts as the null record.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
