@@ -34,7 +34,7 @@ def test_the_plan_reads_public_parameters_alone(tmp_path: Path) -> None:
 
 def test_the_offer_says_who_learns_what(tmp_path: Path) -> None:
     offer = words(campaign(tmp_path).offer())
-    assert "The person who hands you the good learns that it is yours" in offer
+    assert "The person who hands you a good learns that it is yours" in offer
     assert "no promise about the gain from a false row" in offer
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
     assert "You pay the final price" in charged

@@ -299,7 +299,7 @@ class ParticipantActions:
         self._publish(opened)
         if self._store.has_withdrawn(who.campaign, who.slot):
             raise Refused(worded("the participant has withdrawn, so there is no share"),
-                          worded("their deposit is returned") if opened.deposit else "")
+                          worded("a deposit that the operator noted is returned") if opened.deposit else "")
         if values is not None:
             return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:

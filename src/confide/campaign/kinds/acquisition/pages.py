@@ -102,8 +102,8 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                f"first that both are equally likely. The operator guesses right at most {percent(right[0])} of the "
                f"time. A reader of the public result guesses right at most {percent(right[1])} of the time, if the "
                "other participants add their noise.",
-               "Two records would cost you twice as much privacy. Your device keeps a book of your reports, and sends "
-               "only one record."),
+               "Two records would cost you twice as much privacy. Your device keeps the record that it has drawn, and "
+               "sends only this one."),
         answer(Question.GETS,
                "You get a signed contract. It states your payment, the noise that your device adds, the weight of your "
                "record in the mean, and your largest losses towards the operator and the public. You agree or decline "

@@ -164,7 +164,7 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
     else:
         lines.append("You get no good.")
     lines.append("This page follows from your own row, your place and the public billboard. Nobody can compute it from "
-                 "public data alone. The person who hands you the good learns which good it is.")
+                 "public data alone. The person who hands you a good learns which good it is.")
     return share_page(f"{who}: {plan.called(goods)}", *lines)
 
 
@@ -385,8 +385,8 @@ def offer(plan: GoodsPlan) -> list[Section]:
                "one run."),
         Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
         answer(Question.SEES, "The operator sees your row. The public sees the prices and the noisy numbers behind "
-                              f"them.{certified} Your own device finds your good from these numbers and your row. The "
-                              "person who hands you the good learns that it is yours, and this discloses something "
+                              f"them.{certified} Your share of the goods follows from these numbers and your row. "
+                              "The person who hands you a good learns that it is yours, and this discloses something "
                               "about your row."),
         answer(Question.HIDES, f"Everything that all others get and see together is{delta} at most "
                                f"{likelier(it.epsilon)} times as likely with your row as {other}. {_right(plan)}"),

@@ -19,7 +19,7 @@ from confide.contract.guarantees import (
     Participation,
     Truthfulness,
 )
-from confide.contract.offering import Question, answer, lies, withdrawing
+from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.wire import wire_name
 from confide.contract.words import as_sentence, few, percent
@@ -284,10 +284,11 @@ def offer(plan: SharingPlan) -> list[Section]:
                "Your place is the rank of your id. Hand in your record before the run. There is only one run."),
         Section(title="Rule for the shares", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
         answer(Question.SEES, "The operator sees your record. The public sees the prices and the noisy sums behind "
-                              "them. Your own device finds your part from these numbers and your record. The provider "
+                              "them. Your part follows from these numbers and your record. The provider "
                               "of your part learns that the part is yours."),
-        answer(Question.HIDES, f"Everything that all others get and see together is at most e^{it.epsilon:g} times as "
-                               f"likely with your record as {other}, except with probability {it.delta:g}. "
+        answer(Question.HIDES, f"Everything that all others get and see together is at most "
+                               f"{likelier(it.epsilon)} times as likely with your record as {other}, except with "
+                               f"probability {it.delta:g}. "
                                f"{_right(plan)}"),
         answer(Question.GETS, f"You get your part of the shared resources: {names.what}.", *gets),
         answer(Question.LIES, *lied),
