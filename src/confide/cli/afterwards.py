@@ -138,7 +138,7 @@ def _target(out: Path) -> Path:
     from confide.contract import InvalidInput
     from confide.contract.files import NOTE
 
-    if out.suffix not in (".parquet", ".csv"):
+    if out.suffix.lower() not in (".parquet", ".csv"):
         raise InvalidInput("out", f"the name {out} has another ending", "must end in .parquet or .csv")
     if any((folder / NOTE).exists() for folder in out.absolute().parents):
         raise InvalidInput("out", f"{out} would be in a pack, and the list of files of a pack is signed",
@@ -152,7 +152,7 @@ def _write(target: Path, table: pa.Table) -> None:
     from confide.campaign.pack import as_csv, as_parquet
     from confide.contract.files import write_new
 
-    write_new("out", target, as_parquet(table) if target.suffix == ".parquet" else as_csv(table), private=False,
+    write_new("out", target, as_parquet(table) if target.suffix.lower() == ".parquet" else as_csv(table), private=False,
               taken="choose another file with --out")
 
 

@@ -161,7 +161,7 @@ def add(
 
 @operators.command()
 def change(
-    name: Annotated[str, typer.Argument(help="Hers.")],
+    name: Annotated[str, typer.Argument(help="The name of the operator to change.")],
     role: Annotated[RoleName | None, typer.Option(help="The operator's rights from now on.")] = None,
     active: Annotated[bool | None, typer.Option(help="Whether the operator may log in.")] = None,
     password: Annotated[bool, typer.Option("--password", help="Ask for a new password.")] = False,

@@ -150,7 +150,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         >>> from confide.market import LinearCost, MajorityMarket
         >>> market = MajorityMarket(people=10, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=1.0)
         >>> collection = BitCollection(market=market, currency="EUR")
-        >>> collection.submit(1, noise=Noise.simulated(4))  # on her own side
+        >>> collection.submit(1, noise=Noise.simulated(4))  # on participant 1's own device
         1
         >>> reports = [1, 1, 0, 1, 1, 0, 1, 2, 1, 1]
         >>> outcome = collection.run(reports, Noise.secure())

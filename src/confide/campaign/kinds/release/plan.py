@@ -62,7 +62,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
     n, epsilon, delta = config.data.records, privacy.spendable, privacy.delta
     if config.rows.count and method.name in _ROWLESS:
         raise InvalidInput("rows.count", f"is above 0, but the method {method.name!r} makes no rows",
-                           'must be 0, or choose the method "marginal-fit", "dual-query" or "mwem"')
+                           'must be 0, or choose the method "marginal-fit", "reweighted", "dual-query" or "mwem"')
     if delta == 0 and method.name in ("marginal-fit", "reweighted", "gaussian", "product"):
         raise Refused(f"privacy.delta: is 0, but the method {method.name!r} adds Gaussian noise, which needs a delta",
                       'choose a delta above 0 and far below 1/records, or the method "laplace", "mwem" or "dual-query"')

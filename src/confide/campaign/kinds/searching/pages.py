@@ -209,7 +209,7 @@ def _spends(plan: PlannedSearch) -> Section:
     blocks: list[Block] = [Table(
         columns=("what", "epsilon", "largest factor of change in the probability of a list"), rows=tuple(rows),
         note="The source counts a selection at half of its cost, and a drawn threshold at nothing. The ledger is "
-             "charged for all searches before contacts are read, including searches that are not made. The released "
+             "charged for all searches before the search starts, including searches that are not made. The released "
              "list loses at most epsilon for each search that was made, and states the number of these searches. The "
              "search follows contacts within a component at no cost.")]
     if plan.sums:

@@ -1,5 +1,5 @@
-// The code stands behind the # of the link: no server, log or referrer ever sees it. It is moved into the form, and out
-// of the address, before anything else. Where this browser takes part already, the person at it sends the form.
+// The code stands behind the # of the link, so it is in no request for the page, no log and no referrer. It is moved into
+// the form, which posts it, and out of the address, before anything else. Where this browser takes part already, the person at it sends the form.
 // A link that is followed where this page is shown already changes what stands behind the # alone, and loads nothing.
 "use strict";
 
