@@ -49,7 +49,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str
         return passed(lambda: campaign.settle(store=store)), passed(lambda: campaign.share("3", store=store))
 
 
-@pytest.mark.parametrize(("part", "index", "least"), [("During the settlement", 0, 10), ("When the participant asks", 1, 4)])
+@pytest.mark.parametrize(
+    ("part", "index", "least"), [("During the settlement", 0, 10), ("When the participant asks", 1, 4)])
 def test_a_record_goes_the_way_that_the_page_tells(
     calls: tuple[list[str], list[str]], part: str, index: int, least: int
 ) -> None:
