@@ -1,7 +1,8 @@
-"""Scarce goods when values are secret: private auctions under joint differential privacy.
+"""Assignment of scarce goods to bidders with secret values, by auctions under joint differential privacy.
 
-The public, and all other bidders together, learn almost nothing about any one bidder's values. Each bidder finds the
-good that they were assigned from a public billboard and their own row of values.
+The public, and all other bidders together, learn almost nothing about any one bidder's values. The public record of a
+run is called the billboard. Each bidder computes the good that they were assigned from the billboard and their own row
+of values.
 
 >>> from confide.allocation import PMatch, instance_a
 >>> from confide.privacy.noise import Noise

@@ -1,4 +1,5 @@
-"""An ascending auction in progress: bidders bid batch by batch, and all noisy bid counts are released after each batch.
+"""An ascending auction in progress. Bidders bid in batches, and the noisy counts of bids on all goods are released
+after each batch.
 
 Between two releases of the counts no bidder's bid depends on any other bidder's bid, so the bidders of a batch may bid
 in any order. Bidders learn about each other from the published counts alone. Counts are released after every batch,
@@ -61,7 +62,7 @@ class Rules:
     """The public rules of an auction, by which every bidder bids.
 
     Args:
-        people: number n of places for bidders. The places are public and in a fixed order, and some may be empty.
+        people: number n of positions for bidders. The positions are public and in a fixed order, and some may be empty.
         goods: number k of goods.
         supply: effective supply s'_j of each good j: the number of copies less the reserve. The holder of a good is
             outbid when more than s'_j bids on it were counted after their own.
@@ -84,12 +85,12 @@ class Rules:
 
     @property
     def slots(self) -> int:
-        """Number of releases in one round, ceil(n/g), for n bidders in batches of g."""
+        """Number of releases of the counts in one round, ceil(n/g), for n bidders in batches of g."""
         return -(-self.people // self.batch)
 
     @property
     def horizon(self) -> int:
-        """Number N of releases in all rounds."""
+        """Number N of releases of the counts in all rounds together."""
         return self.rounds * self.slots
 
     def prices(self, counts: NDArray[Any]) -> _Reals:
@@ -104,7 +105,7 @@ class Rules:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """The published counts, listed only at the releases where they changed.
+    """The changes of the published counts, from which the counts after each release follow.
 
     Args:
         step: number of the release of each of c changes, from 1, shape (c,).
@@ -306,8 +307,8 @@ def _play(
 def outbid(
     held: NDArray[np.int32], seen: _Integers, published: _Integers, supply: _Integers
 ) -> int:
-    """Free each holder after whose bid more bids were counted than the effective supply. Returns the number of freed
-    holders.
+    """Free each holder who was outbid, because more bids than the good's effective supply were counted after the
+    holder's bid. Returns the number of freed holders.
     """
     freed = 0
     for i in range(len(held)):

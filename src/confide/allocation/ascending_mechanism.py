@@ -46,12 +46,12 @@ __all__ = ["Ascending", "check_billboard", "tight_reserve"]
 
 
 def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
-    """Check that the rounds, clearing, cuts and certificate on a billboard follow from its releases, and that nothing
-    else is on it.
+    """Check that the rounds and the final clearing on a billboard follow from its releases. Cutoffs and the sums of the
+    certificate must be present exactly if the auction publishes them.
 
     Args:
         auction: auction with its public parameters.
-        board: billboard whose public rules are those of `auction`.
+        board: billboard with the public rules of `auction`.
 
     Raises:
         InvalidInput: a part of the billboard that no run of this plan writes. The error message names the part.
@@ -138,20 +138,21 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
     """The number m of copies of each good to hold in reserve against the noise of the counters.
 
     Let noise_t be the noise of a counter at release t, and N the last release. For a run of fixed length the reserve is
-    chosen such that, but for the failure probability, every counter satisfies
+    chosen such that, except with the failure probability, every counter satisfies
 
         max(0, max_t noise_t) - noise_N <= m - 1
 
-    Whatever bids were made, a good then has at most s' holders plus the left-hand side of the inequality, where s' is
-    the effective supply. The law of the noise does not depend on the bids. The noise at a release has another law if
-    the choice of the release depends on the data. Where a run may end early, the left-hand side is therefore the
-    maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+    Whatever bids were made, the number of holders of a good is then at most s' plus the left-hand side of the
+    inequality, where s' is the effective supply. The law of the noise does not depend on the bids. The noise at a
+    release has another law if the choice of the release depends on the data. Where a run may end early, the left-hand
+    side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
 
-    The law is simulated with public randomness, and m uses an upper confidence bound of the quantile. If the simulation
-    would take more than 2^27 draws, m comes from a Chernoff bound, which is some 30% larger.
+    The law is simulated with public randomness, and m follows from an upper confidence bound on the quantile of the
+    left-hand side. If the simulation would take more than 2^27 draws, m comes from a Chernoff bound, which is some 30%
+    larger.
 
     Args:
-        counter: tree counter of bids.
+        counter: tree counter of bids, one counter for each good.
         failure_probability: probability in (0, 1) that some counter needs a larger reserve.
         stopping: whether a run may end before the last release.
 
@@ -194,8 +195,8 @@ _MOST_STEPS = 2**30
 class Ascending(Market[AuctionBillboard]):
     """Base of auctions in which each bidder bids on at most one good in each round, and at most `bid_cap` times in all.
 
-    If `reserve` is left out, it is `needed_reserve`, which is 0 for an auction with a final clearing. A smaller reserve
-    comes without any promise about the number of copies that are given.
+    If `reserve` is left out, it is `needed_reserve`, which is 0 for an auction with a final clearing. With a smaller
+    reserve nothing is promised about the number of copies that are given.
 
     Raises:
         InvalidInput: a number out of range.
@@ -265,7 +266,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def slots(self) -> int:
-        """Number of releases in one round, ceil(n/g), for n bidders in batches of g."""
+        """Number of releases of the counts in one round, ceil(n/g), for n bidders in batches of g."""
         return -(-self.people // self.batch)
 
     @property
@@ -302,8 +303,8 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """The counters of bids. In each of two neighbouring data sets a bidder bids at most C times, and at most once
-        in a round.
+        """Public parameters of the counters of bids, one counter for each good. In each of two neighbouring data sets a
+        bidder bids at most C times, and at most once in a round.
         """
         shares = (self.reclear, self.certify_with, self._halting_share)
         left = down(self.budget - sum(map(self.part, shares), Fraction(0)))

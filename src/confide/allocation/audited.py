@@ -127,8 +127,7 @@ _INJECTED = (0.05, 0.002)  # of the noise: each is one more run
 
 
 def full_size(mechanism: Market, seed: int = 0) -> FullSize:
-    """Audit of one run at the campaign's own size, and of the same run with too little noise, which the audit must
-    flag.
+    """Audit of one run at the campaign's own size. The audit must flag the same run with too little noise.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -315,7 +314,8 @@ def asked_rows(
     Args:
         mechanism: market of eight bidders, from `tiny`.
         seed: seed of the synthetic valuations and of the noise.
-        noise: function from the noise source of the run to the noise source that is used; by default the same.
+        noise: function from the audit's noise source to the noise source of the run. By default the run uses the
+            audit's noise source unchanged.
 
     Source: spec query_release A3.
     """
@@ -359,7 +359,7 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
             neighbouring data set with the same releases must also publish the same to all other bidders.
         seed: seed of the synthetic valuations and of the noise of the runs.
         runs: number of runs on each pair of neighbouring data sets, each with other noise.
-        pairs: number of pairs of neighbouring data sets that are replayed; None for all.
+        pairs: number of pairs of neighbouring data sets on which the audit runs; None for all pairs.
     """
     worst, realised, replays = 0.0, 0.0, 0
     blocks = False
@@ -385,8 +385,8 @@ def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
     """Audits by the bidders' own replays of the billboard, for a mechanism that draws its noise in blocks, as campaigns
     with many releases do.
 
-    The mutants of this audit never add the noise that was drawn in blocks, or draw too little of it. The list is empty
-    for a mechanism that never draws its noise in blocks.
+    The mutants of this audit never add the noise that was drawn in blocks, or draw noise with a quarter of the scale.
+    The list is empty for a mechanism that never draws its noise in blocks.
 
     Args:
         mechanism: market of eight bidders, from `tiny`.
@@ -511,7 +511,7 @@ def _of_plenty(mechanism: Market, seed: int) -> Audited:
 
 
 def releases(mechanism: Market) -> Examined:
-    """Check that the privacy cost of all releases of a run equals the cost that follows from the mechanism's
+    """Audit that the privacy cost of all releases of a run equals the cost that follows from the mechanism's
     parameters.
 
     The mutants spend twice the budget, or release more than their parameters pay for. With truncation, all releases are

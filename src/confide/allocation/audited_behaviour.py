@@ -60,11 +60,12 @@ def worth_rows(
 
     Args:
         mechanism: mechanism that ran.
-        values: values of the bidders in the run.
+        values: valuations of all bidders in the run, shape (n, k).
         outcome: outcome of the run.
-        promised: guarantees of the campaign's own mechanism, of which the mechanism that ran may be a smaller copy.
-        paid: payment of each bidder, in units of value, in place of the price of their good; None for the prices of the
-            run.
+        promised: guarantees of the campaign's mechanism. The mechanism that ran may be a smaller copy of the campaign's
+            mechanism.
+        paid: payment, in units of value, that every bidder makes in place of the price of their good; None for the
+            prices of the run.
     """
     if "good" not in outcome.shares.column_names:
         return []
@@ -87,8 +88,8 @@ def worth_rows(
 
 
 def dear(mechanism: Any) -> dict[str, float]:
-    """Mapping from the description of a mutant to the payment of each of its bidders, which is above all values. The
-    mapping is empty for markets without a promise about participation.
+    """Mapping from the description of a mutant to the payment, in units of value, that every bidder makes in this
+    mutant. The payment is above all values. The mapping is empty for markets without a promise about participation.
 
     Args:
         mechanism: audited mechanism.
@@ -122,10 +123,10 @@ def _found(mechanism: Any, values: Any, outcome: Any, paid: Any) -> tuple[float,
 # ---- audited behaviour
 
 SUPPLY = "copies of any good given beyond its supply"
-"""Measure that names the promise about supplies."""
+"""Name of the measure in the promise about supplies."""
 
 FALSE_ALARM = 1e-9
-"""Probability that one statistical row says "broken" although the promise is kept."""
+"""Upper bound on the probability that one statistical row of an audit says "broken" although the promise is kept."""
 
 _DECODED = 200  # bidders who decode for themselves
 _CELLS = 2 * 10**7  # valuations of made-up bidders at most
@@ -229,7 +230,7 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
 
     Args:
         run: function without arguments that returns a simulated run.
-        seed: seed of the choice of bidders who are asked.
+        seed: seed of the choice of the audited bidders.
         among: description of the bidders of a run that is smaller than the campaign; empty for a run of the campaign's
             size.
     """
@@ -238,12 +239,12 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
 
 
 def decode_row(run: _Run, seed: int = 0) -> AuditRow:
-    """Check that the share of each asked bidder equals the share that the bidder decodes from their own row and the
-    billboard.
+    """Check, for some bidders, that the assigned share equals the share that the bidder decodes from their own row and
+    the billboard.
 
     Args:
         run: simulated run.
-        seed: seed of the choice of bidders who are asked.
+        seed: seed of the choice of the audited bidders.
     """
     n = run.mechanism.people
     asked = np.unique(np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n
@@ -263,8 +264,8 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
 def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     """Check that a run exceeds the supply of a good at most as often as the failure probability gamma allows.
 
-    Where only the arithmetic of the last release depends on gamma, gamma is set so small that a single run must not
-    exceed the supply. In all other cases the audit makes as many runs as the statistics need.
+    If only the arithmetic of the last release depends on gamma, the audit makes a single run with a gamma of 10^-9, and
+    this run must not exceed the supply. In all other cases the audit makes as many runs as the statistical test needs.
 
     Args:
         mechanism: mechanism as the campaign will run it.

@@ -1,5 +1,5 @@
-"""Mutants of allocation mechanisms, each with one fault that implementations commonly have. The audits must flag every
-mutant.
+"""Mutants of allocation mechanisms. A mutant is a mechanism with one injected fault that implementations commonly have.
+The audits must flag every mutant.
 
 Each fault is written once, as a class that overrides a part common to all auctions. The function `faults` pairs each
 fault with the class of the audited mechanism.
@@ -195,7 +195,7 @@ class _Idle(RunningCounter):
 
 
 class DropsBlocks(_Matching):
-    """Mutant: noise in blocks is drawn and never added."""
+    """Mutant: the noise that is drawn in blocks of many releases is never added."""
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -249,7 +249,7 @@ class ClearsBare(_Matching):
 
 
 class CertifiesTwice(_Matching):
-    """Mutant: surplus and welfare each use the whole budget that is meant for both."""
+    """Mutant: surplus and welfare each use the whole budget that is meant for both sums together."""
 
     @cached_property
     def certificate_plan(self) -> CertificatePlan | None:
@@ -282,7 +282,7 @@ class CountsTwice(_Scaling):
 
 
 class FullBudgetEachRound(_Scaling):
-    """Mutant: every round uses the budget of all rounds, without regard to composition."""
+    """Mutant: every round uses the whole budget of all rounds, although the costs of the rounds add up."""
 
     @cached_property
     def budgets(self) -> tuple[Fraction, ...]:

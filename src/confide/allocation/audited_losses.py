@@ -6,8 +6,8 @@ changes. So the log ratio of the densities of everything that was released is a 
 
 Each release of an allocation mechanism is a sum over bidders, with noise. A bidder's part of a release, which is their
 term of the sum, depends only on their own row, their place and the public transcript. So the part that another row
-would have added along the same transcript is known without another run. A function decorated with `signed_in` computes
-the bidders' parts for a mechanism.
+would have contributed along the same transcript can be computed without another run. A function decorated with
+`signed_in` computes the bidders' parts for a mechanism.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
     """A decorator that registers a rule for the mechanisms of a class.
 
     Args:
-        kind: class of the mechanisms for which the decorated function is the rule.
+        kind: class of mechanisms to which the decorated rule applies.
     """
 
     def of(rule: Rule) -> Rule:
@@ -94,10 +94,10 @@ def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Se
 
     Args:
         mechanism: mechanism that ran.
-        record: bidder's valuations in a form that the mechanism decodes; None for a place without a bidder.
-        index: bidder's public place, from 0.
-        billboard: billboard of the run.
-        draws: noise draws of the run, of which only names and sizes are used.
+        record: bidder's valuations in a form that the mechanism decodes; None for an absent bidder.
+        index: bidder's position in the public order of bidders, from 0.
+        billboard: billboard (public record) of the run.
+        draws: noise draws of the run. Only their names and shapes are used.
 
     Raises:
         Unsupported: a mechanism for which no rule is registered.
@@ -110,12 +110,12 @@ def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Se
 
 
 def record_of(mechanism: Any, values: Any, index: int) -> Any:
-    """One bidder's record among those of a run.
+    """The record of one bidder, from the valuations of all bidders in a run.
 
     Args:
         mechanism: mechanism that ran.
         values: valuations of all bidders, in a form that the mechanism's `run` accepts.
-        index: bidder's public place, from 0.
+        index: bidder's position in the public order of bidders, from 0.
     """
     if isinstance(mechanism, PAlloc):
         return values[index]
@@ -276,10 +276,10 @@ class HistoryLoss:
 
     Args:
         log_ratio: ln(density under the bidder's row / density under the other row), in nats. The log ratio is infinite
-            if something that depends on the row was released without noise.
-        most: largest loss over all values that the noise could take around the same true sums, in the parameter of
-            `promise`: epsilon, or rho.
-        promised: promised value of the same parameter.
+            if a number that depends on the row was released without noise.
+        most: largest loss over all values that the noise could take around the same true sums: an epsilon, or a rho if
+            the noise is Gaussian.
+        promised: promised upper bound on `most`, in the same parameter.
         moved: mapping from the first word of the names of noise draws to the l1 distance between the true sums of these
             draws under the two rows.
     """
@@ -297,9 +297,9 @@ class History:
     Args:
         mechanism: mechanism that ran.
         values: valuations of all bidders.
-        billboard: published billboard.
+        billboard: billboard (public record) of the run.
         draws: noise draws in the order in which the run made them.
-        outcome: full outcome of the run.
+        outcome: outcome of the run, with the private shares of all bidders.
     """
 
     mechanism: Market
@@ -317,7 +317,7 @@ class History:
         """The terms that a bidder adds to the true sums of each noise draw, from their record in the run.
 
         Args:
-            index: bidder's public place, from 0.
+            index: bidder's position in the public order of bidders, from 0.
         """
         return self._parts(index, record_of(self.mechanism, self.values, index))
 
@@ -326,13 +326,12 @@ class History:
 
     @cached_property
     def unexplained(self) -> int:
-        """The amount, in l1, of the run's true sums and published counts that the bidders' own parts and the noise do
-        not explain.
+        """The l1 distance between the true sums and published counts of the run and those that follow from the bidders'
+        own records and the noise.
 
-        The true sums are compared with the sum of all bidders' own parts. The published counts are compared with the
-        counts that follow from the bidders' parts and the drawn noise. The unexplained amount is 0 if records and noise
-        explain all sums and counts. Noise drawn around zero comes without true sums, and then only the counts show
-        whether the noise was added.
+        The true sums are compared with the sums of all bidders' terms, and the published counts with the counts that
+        follow from these terms and the drawn noise. The distance is 0 if records and noise explain all sums and counts.
+        Noise drawn around zero comes without true sums, and then only the counts show whether the noise was added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -368,10 +367,11 @@ class History:
         return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
 
     def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
-        """Whether all other bidders see the same when a bidder's record is replaced and every release stays the same.
+        """Whether all other bidders see the same output if one bidder's record is replaced and all noisy releases stay
+        the same.
 
         Args:
-            index: bidder's public place, from 0.
+            index: bidder's position in the public order of bidders, from 0.
             other: bidder's record in the neighbouring data set; None for no record.
             published: function from an outcome and the bidder's place to the bytes that others see.
         """
@@ -387,10 +387,10 @@ class History:
             published(outcome, index) == published(self.outcome, index)
 
     def loss(self, index: int, other: Any) -> HistoryLoss:
-        """The loss between a bidder's record and another record of that bidder.
+        """The privacy loss of the run, between one bidder's record and another record of the same bidder.
 
         Args:
-            index: bidder's public place, from 0.
+            index: bidder's position in the public order of bidders, from 0.
             other: bidder's record in the neighbouring data set; None for no record.
         """
         before, after = self.parts(index), self._parts(index, other)
@@ -436,16 +436,16 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
     Args:
         mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or another mechanism with a rule for `own_parts`.
         values: valuations of all bidders, in a form that the mechanism's `run` accepts.
-        index: place of the bidder whose record changes, from 0.
-        other: that bidder's record in the neighbouring data set; None for no record. If neighbours differ by presence,
-            one of the two records must be all zeros.
+        index: position, in the public order of bidders, of the bidder with the changed record, from 0.
+        other: record of the same bidder in the neighbouring data set; None for no record. If neighbouring data sets
+            differ in the presence of a bidder, one of the two records must be all zeros.
         seed: seed of the noise.
 
     Returns:
         The loss in nats. For a mechanism with pure privacy the loss is at most epsilon, whatever the seed.
 
     Raises:
-        InvalidInput: no such place, or two records that are no neighbours.
+        InvalidInput: a position that does not exist, or two records that are no neighbours.
 
     Example:
         >>> from confide.allocation import PMatch

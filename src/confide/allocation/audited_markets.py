@@ -1,5 +1,5 @@
-"""Markets of eight bidders under a campaign's rules, worst-case neighbouring data sets for them, and the privacy charge
-for each part of their noise.
+"""Markets of eight bidders under a campaign's rules, worst-case neighbouring data sets for these markets, and the
+privacy charge for each part of the noise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COPIES = 4  # of each good, for each that one bidder may hold: so many that the
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
 _LOW = -64.0
 HISTORIES = len(_QUIET) + 1
-"""Number of kinds of noise that `histories` gives."""
+"""Number of kinds of noise between which the runs of `histories` alternate."""
 
 
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
@@ -70,8 +70,8 @@ class Step:
 
 @singledispatch
 def tiny(mechanism: Market) -> Market:
-    """The mechanism for eight bidders and few goods with few copies each. It never takes goods from holders beyond the
-    supply, because truncation costs a delta.
+    """The mechanism for eight bidders and few goods with few copies each. The small mechanism never takes goods from
+    holders, even beyond the supply, because such truncation costs a delta.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -132,8 +132,8 @@ def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
 
 
 def counted(mechanism: Market) -> PAlloc | None:
-    """An auction of eight bidders who value only the number of their goods, for campaigns with such bidders; None for
-    other campaigns.
+    """An auction of eight bidders who value only the number of their goods, for a campaign with symmetric concave
+    valuations; None for other campaigns.
 
     Separate code plays auctions in which only the number of goods matters, so these auctions are audited separately.
 
@@ -212,7 +212,8 @@ def _records(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
-    """Pairs of worst-case neighbouring data sets. Everything except the changed bidder's own share counts as published.
+    """Pairs of worst-case neighbouring data sets. The output that must be private is everything except the changed
+    bidder's own share.
 
     Args:
         mechanism: market of eight bidders, from `tiny`.
@@ -282,7 +283,7 @@ def charges(mechanism: Market) -> dict[str, Loss]:
     that word. The key "" stands for all noise together.
 
     Args:
-        mechanism: mechanism without a fault.
+        mechanism: sound mechanism, without an injected fault.
 
     Example:
         >>> from confide.allocation import SinkhornMatch

@@ -33,8 +33,8 @@ __all__ = ["BundleBidder", "Counted", "Staggered", "Tested", "auction_reach", "b
            "staggered_auction", "staggered_bundles"]
 
 Counted = Literal["bids", "unsatisfied", "bidding"]
-"""The counted quantity: bids alone; bids and each round's report of being unsatisfied; or bids and a report of having
-bid in the round.
+"""Names of the counted quantities. "bids" stands for bids alone, "unsatisfied" for bids and the report of each round
+that the bidder is unsatisfied, and "bidding" for bids and the report of each round that the bidder has bid.
 """
 
 Tested = Literal["slot", "round_end"]
@@ -55,11 +55,12 @@ def auction_reach(
 
     Args:
         rounds: number of rounds, >= 1.
-        counted: reports that are counted besides bids. An "unsatisfied" bidder is one who was outbid.
-        bid_cap: largest number C of bids of the bidder in each world; None for no cap.
-        absent: whether the bidder is absent from one of the worlds.
+        counted: counted quantities: "bids" alone, or bids and one report in each round. With "unsatisfied" the report
+            says that the bidder was outbid, and with "bidding" that the bidder has bid.
+        bid_cap: largest number C of bids of the bidder in each data set; None for no cap.
+        absent: whether the bidder is absent from one of the two neighbouring data sets.
         last_report: whether the report of the last round is released too.
-        bids_count: whether bids count; False for the reports alone.
+        bids_count: whether the result includes the change of the bids; False for the change of the reports alone.
 
     Example:
         >>> [auction_reach(4, counted) for counted in ("bids", "unsatisfied", "bidding")]
@@ -99,12 +100,13 @@ def bundle_reach(
 
     Args:
         rounds: number of rounds, >= 1.
-        counted: reports that are counted besides bids. An "unsatisfied" bidder is one who would bid once more.
+        counted: counted quantities: "bids" alone, or bids and one report in each round. With "unsatisfied" the report
+            says that the bidder would bid once more, and with "bidding" that the bidder has bid.
         tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
-        bid_cap: largest number C of bids of the bidder in each world; None for no cap.
-        absent: whether the bidder is absent from one of the worlds.
+        bid_cap: largest number C of bids of the bidder in each data set; None for no cap.
+        absent: whether the bidder is absent from one of the two neighbouring data sets.
         last_report: whether the report of the last round is released too.
-        bids_count: whether bids count; False for the reports alone.
+        bids_count: whether the result includes the change of the bids; False for the change of the reports alone.
 
     Example:
         >>> bundle_reach(3, tested="slot"), bundle_reach(3, tested="round_end")
@@ -170,10 +172,10 @@ def _most(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Staggered:
-    """A public history, with two rows of one bidder that lead to far different bids along it.
+    """A public history, and two rows of one bidder that lead to very different bids along this history.
 
     Args:
-        billboard: billboard of a market with one bidder, whose counts rise whatever the bidder does.
+        billboard: billboard of a market with one bidder. The counts rise whatever the bidder does.
         first: bidder's row in one world, shape (k,).
         second: bidder's row in the other world, shape (k,).
     """
@@ -246,8 +248,8 @@ def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: AuctionBil
     counts.
 
     Args:
-        steps: number of the release that counts each bid, from 1.
-        goods: good of each bid.
+        steps: for each bid, the number, from 1, of the first release of counts that includes the bid.
+        goods: for each bid, the good that the bidder bid on.
         billboard: billboard that holds the history.
     """
     rules = billboard.rules
@@ -268,10 +270,12 @@ class BundleBidder:
 
     Args:
         row: value of each good, shape (k,). A bundle is worth the sum of its `most` best goods.
-        most: number of goods that the bidder can use.
+        most: largest number of goods that add to the value of a bundle.
         supply: effective supply s'. A held good is outbid when more than s' bids were counted after the bidder's own.
         increment: step alpha from one price to the next.
         tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
+        held: mapping from each good that the bidder holds to the published count of bids on the good just before the
+            bidder's bid on it.
     """
 
     row: NDArray[np.float64]

@@ -223,13 +223,14 @@ def exact_auction(
     values: Any, supply: ArrayLike, increment: float, *, batch: int = 1, bid_cap: int | None = None,
     rounds: int | None = None,
 ) -> AuctionRun:
-    """The ascending auction of `PMatch` without noise and without a reserve. The auction is not private.
+    """The result of the ascending auction of `PMatch` without noise and without a reserve. The auction is not private.
 
     Without a cap on bids and without a last round, the auction ends when no bidder is outbid. At that end:
 
     - No good has more holders than copies.
-    - Every good with a positive price lacks fewer than `batch` holders, so with batch = 1 it lacks none.
-    - Every bidder is within one increment of their best good at the final prices.
+    - Every good with a positive price has fewer than `batch` copies without a holder, so with batch = 1 every copy has
+      a holder.
+    - The gain (value less final price) of every bidder is within one increment of the bidder's best gain.
     - The welfare is bounded from below, where the sum is over goods j with a positive price, p_j is the price, and u_j
       is the number of copies without a holder:
 
@@ -239,7 +240,7 @@ def exact_auction(
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
         supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
         increment: step alpha from one price to the next, in (0, 1].
-        batch: number g >= 1 of bidders who bid between two counts.
+        batch: number g >= 1 of bidders who bid between two updates of the prices.
         bid_cap: largest number C >= 1 of bids of one bidder; None for no cap.
         rounds: largest number R >= 1 of rounds; None to play until no bidder is outbid.
 

@@ -28,13 +28,15 @@ _Integers = NDArray[np.int64]
 @wire("Clearing", "edges cells cuts")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clearing:
-    """The final clearing, which decides which waiting bidders get a good. The age of a bidder is the number of bids on
-    their good that were counted after their last bid. Each good admits the bidders up to some age.
+    """The final clearing, which decides which bidders get a good. The age of a bid is the number of bids on the same
+    good that were counted after it. A bidder gets a good if the age of their bid on the good is at most the good's
+    limit.
 
     Args:
-        edges: public upper bounds of B classes of age, ascending for each good, shape (k, B).
-        cells: noisy numbers of bidders by good and class of age, shape (k, B).
-        cuts: largest age at which each good admits bidders, shape (k,); -1 if the good admits nobody.
+        edges: public upper bounds of B classes of ages, ascending for each good, shape (k, B).
+        cells: noisy number of bidders for each good and class of ages, shape (k, B).
+        cuts: largest age of a bid with which a bidder still gets the good, for each good, shape (k,); -1 if nobody gets
+            the good.
     """
 
     edges: _Integers
@@ -52,16 +54,16 @@ class AuctionBillboard(AnyBillboard):
         rounds: number of rounds played.
         step: number of the release, from 1, at which each of c changes of a count was published, shape (c,). Changes
             are ordered by good, then by release.
-        good: good whose count changed, for each change, shape (c,).
-        count: published count of that good from that release on, shape (c,).
+        good: for each change, the good with the changed count, shape (c,).
+        count: for each change, the published count of the good from this release on, shape (c,).
         reports: noisy running counts of the halting test, one for each round after which the test was made. The array
             is empty if the halting test has no counter of its own.
         clearing: final clearing; None if every holder keeps their good.
-        cutoffs: for each good, the public place from which on holders of the good do not get it, because the supply is
-            used up; shape (k,). The place is n for a good with enough copies. `cutoffs` is None if the mechanism never
-            takes goods from holders.
-        surplus: noisy sum of all bidders' best gains at the final prices, in units of value, as a multiple of 2^-20;
-            None without a certificate.
+        cutoffs: for each good, the position in the public order of bidders from which on holders do not get the good,
+            because the supply is used up; shape (k,). The position is n for a good with enough copies. `cutoffs` is
+            None if the mechanism never takes goods from holders.
+        surplus: noisy sum of all bidders' best gains (value less price) at the final prices, in units of value, as a
+            multiple of 2^-20; None without a certificate.
         welfare: noisy sum of the values of all assigned goods to their holders, in units of value, as a multiple of
             2^-20; None without a certificate.
     """
@@ -137,13 +139,13 @@ class AuctionBillboard(AnyBillboard):
 @wire("WelfareCertificate", "ratio welfare optimum gamma", failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WelfareCertificate(Certificate):
-    """Bounds on the welfare by weak duality, which hold at any prices, from two noisy sums.
+    """Bounds on the welfare of a run, from two noisy sums by weak duality. The bounds hold for any prices.
 
     Args:
         ratio: lower bound on the ratio of the welfare to the optimal welfare.
         welfare: lower bound on the welfare, in units of value.
         optimum: upper bound on the optimal welfare, in units of value.
-        failure_probability: probability that any of the three bounds fails.
+        failure_probability: upper bound on the probability that any of the three bounds fails.
     """
 
     ratio: float

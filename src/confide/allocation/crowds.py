@@ -1,5 +1,5 @@
-"""The rows of all bidders, and the welfare of baseline rules on these rows. The rows and the welfare are private, and
-are for studies and audits only.
+"""The rows of all bidders, and the welfare of baseline rules on these rows, for studies and audits only. Rows and
+welfare are private.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ def counted_serially(steps: NDArray[Any], copies: int, seed: int = 0) -> float:
 
 
 def spread_evenly(steps: NDArray[Any], copies: int) -> float:
-    """The expected welfare for counted goods if every bidder gets the same number, and the remaining copies go to
-    bidders chosen at random.
+    """The expected welfare for counted goods if every bidder gets the same number of copies, and the remaining copies
+    go to bidders chosen at random.
 
     Args:
         steps: value that each further good adds for each bidder, shape (n, L).
@@ -233,7 +233,7 @@ class Crowd(Protocol):
         ...
 
     def record(self, place: int) -> Any:
-        """One person's record, as that person submits it."""
+        """The record of the person at position `place`, from 0, in the form in which the person submits it."""
         ...
 
     def welfare(self, shares: pa.Table) -> float:
@@ -271,7 +271,7 @@ class SingleCrowd:
 
     @classmethod
     def of(cls, batches: Iterable[Rows], people: int, goods: int) -> SingleCrowd:
-        """Gather batches of collected rows."""
+        """Gather batches of collected rows into the rows of all n people, with zeros for people without a row."""
         return cls(gathered(batches, people, goods))
 
     @property
@@ -320,7 +320,7 @@ class BundleCrowd:
 
     @classmethod
     def of(cls, valuation: BundleClass, batches: Iterable[Rows], people: int, goods: int) -> BundleCrowd:
-        """Gather batches of collected rows."""
+        """Gather batches of collected rows into the rows of all n people, with zeros for people without a row."""
         return cls(valuation, gathered(batches, people, width(valuation, goods)), goods)
 
     @cached_property

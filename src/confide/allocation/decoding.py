@@ -1,5 +1,5 @@
-"""Decoding on a bidder's own device: the bidder's good or bundle, from their own valuation, public place and the
-billboard.
+"""Decoding of one bidder's good or bundle, on the bidder's own device, from their valuation, their position in the
+public order of bidders, and the billboard (the public record of the run).
 
 Decoding replays the rounds of the auction for one bidder. The replay uses the same subtractions as the run, so both
 give the same result bit for bit.
@@ -33,14 +33,14 @@ class Replay:
     """The bids of one bidder in an auction of single goods, and the bidder's state at the end.
 
     Args:
-        good: good held at the end, before any clearing; -1 for none.
+        good: number of the good that the bidder holds at the end, before any final clearing; -1 for none.
         out: whether the bidder left the auction, because no good is worth more to them than its price, or because no
             bid is left.
-        latest: good of the bidder's last bid; -1 if the bidder made no bid, or if no good is worth more to them than
-            its price any more.
-        seen: published count of the good of the last bid, just before that bid.
-        steps: number of the release that counts each bid, from 1.
-        goods: good of each bid.
+        latest: good of the bidder's last bid; -1 if the bidder made no bid, or left the auction because no good is
+            worth more to them than its price.
+        seen: published count of bids on the good of the bidder's last bid, just before that bid.
+        steps: for each bid, the number, from 1, of the first release of counts that includes the bid.
+        goods: for each bid, the good that the bidder bid on.
     """
 
     good: int
@@ -55,16 +55,16 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
     """The good that one bidder was assigned in an auction of single goods.
 
     Args:
-        record: bidder's valuations in [0, 1], shape (k,), or a mapping from good to valuation; None for a slot without
-            a record.
-        index: bidder's public place, from 0.
-        billboard: billboard of the run.
+        record: bidder's valuations in [0, 1], shape (k,), or a mapping from the number of a good to its valuation; None
+            for a bidder without a record.
+        index: bidder's position in the public order of bidders, from 0.
+        billboard: billboard (public record) of the run.
 
     Returns:
         The good, or -1 for none.
 
     Raises:
-        InvalidInput: a record that is no row of valuations, a place that does not exist, or a billboard of another
+        InvalidInput: a record that is no row of valuations, a position that does not exist, or a billboard of another
             kind.
     """
     if not isinstance(as_billboard(billboard), AuctionBillboard):
@@ -85,12 +85,12 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
 
 
 def replay(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> Replay:
-    """Replay one bidder's part of an auction of single goods.
+    """Replay one bidder's bids in an auction of single goods, against the published counts.
 
     Args:
-        row: bidder's valuations, already checked, shape (k,).
-        index: bidder's public place, from 0.
-        billboard: billboard of the run.
+        row: bidder's valuations in [0, 1], shape (k,), which the function does not check.
+        index: bidder's position in the public order of bidders, from 0.
+        billboard: billboard (public record) of the run.
     """
     rules = billboard.rules
     if not 0 <= whole("index", index, at_least=-1) < rules.people:
@@ -133,12 +133,12 @@ class BundleReplay:
     clearing.
 
     Args:
-        goods: goods that the bidder holds, in the order in which they were won. The list may include goods that were
-            outbid since the bidder last dropped goods.
-        seen: published count of each held good just before the bid on it.
-        steps: number of the release that counts each bid, from 1.
-        bid_on: good of each bid.
-        reports: numbers, from 1, of the rounds after which the bidder reported that they would bid once more. The list
+        goods: goods that the bidder holds, in the order in which they were won. The tuple may include goods on which
+            the bidder was outbid after they last dropped goods.
+        seen: for each held good, the published count of bids on the good just before the bidder's bid on that good.
+        steps: for each bid, the number, from 1, of the first release of counts that includes the bid.
+        bid_on: for each bid, the good that the bidder bid on.
+        reports: numbers, from 1, of the rounds after which the bidder reported that they would bid once more. The tuple
             is empty in auctions without reports.
     """
 
@@ -153,16 +153,16 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
     """The goods that one bidder was assigned in an auction of bundles.
 
     Args:
-        record: record of the class that the billboard's rules name, or a row in any form that a run accepts; None for a
-            slot without a record.
-        index: bidder's public place, from 0.
-        billboard: billboard of the run.
+        record: bidder's record in the form of the class of valuations that the billboard's rules name, or a row in any
+            form that a run accepts; None for a bidder without a record.
+        index: bidder's position in the public order of bidders, from 0.
+        billboard: billboard (public record) of the run.
 
     Returns:
         Goods in ascending order, one entry for each copy.
 
     Raises:
-        InvalidInput: a record of another class than the billboard's rules name, a place that does not exist, or a
+        InvalidInput: a record of another class than the billboard's rules name, a position that does not exist, or a
             billboard of another kind.
     """
     if not isinstance(billboard.rules, BundleRules):
@@ -178,12 +178,12 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
 
 
 def replay_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> BundleReplay:
-    """Replay one bidder's part of an auction of bundles.
+    """Replay one bidder's bids in an auction of bundles, against the published counts.
 
     Args:
         bidder: valuation of the bidder.
-        index: bidder's public place, from 0.
-        billboard: billboard of the run.
+        index: bidder's position in the public order of bidders, from 0.
+        billboard: billboard (public record) of the run.
     """
     rules = cast("BundleRules", billboard.rules)
     if not 0 <= index < rules.people:

@@ -58,8 +58,8 @@ __all__ = [
 _GRID = 20
 _UNIT = 2.0**-_GRID
 CERTIFIED = (2 << _GRID, 2 << 2 * _GRID)
-"""Sensitivity of surplus and welfare together for single goods, in units of 2^-20: the l1 sensitivity and the squared
-l2 sensitivity.
+"""Sensitivity of surplus and welfare together for single goods, if a bidder's row is replaced: the l1 sensitivity, in
+units of 2^-20 of value, and the squared l2 sensitivity, in squared units.
 """
 
 
@@ -81,7 +81,9 @@ def _surpluses(
 
 
 def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The best gain of each bidder at given prices, or 0 if no good gains; shape (n,). Private."""
+    """The best gain, value less price, of each bidder at given prices, or 0 if no good has a positive gain; shape (n,).
+    Private.
+    """
     out = np.empty(values.people)
     _surpluses(*values.rows, np.ascontiguousarray(prices, dtype=np.float64), out)
     return out
@@ -117,8 +119,8 @@ class CertificatePlan:
 
     Args:
         supply: number s_j of copies of each good j.
-        measure: noise of both sums, in units of 2^-20.
-        failure_probability: probability, in (0, 1), that the claims of the certificate fail.
+        measure: noise of both sums, in units of 2^-20 of value.
+        failure_probability: upper bound, in (0, 1), on the probability that any claim of the certificate fails.
     """
 
     supply: tuple[int, ...]
@@ -150,9 +152,9 @@ class CertificatePlan:
 
 _SURPLUS, _WELFARE = (1 << _GRID) + 1, 1 << _GRID
 BUNDLES_CERTIFIED = (_SURPLUS + _WELFARE, _SURPLUS**2 + _WELFARE**2)
-"""Sensitivity of surplus and welfare together for bundles, in units of 2^-20: the l1 sensitivity and the squared l2
-sensitivity. A record may be worth half a unit more than 1, so a bidder's surplus, rounded up, is at most one unit more
-than 1.
+"""Sensitivity of surplus and welfare together for bundles, if a bidder's record is replaced: the l1 sensitivity, in
+units of 2^-20 of value, and the squared l2 sensitivity, in squared units. A record may be worth half a unit more than
+1, so a bidder's surplus, rounded up, is at most one unit more than 1.
 """
 
 _ROUNDING = 2.0**-40  # more than that of a sum of doubles below 1

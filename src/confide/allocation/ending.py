@@ -1,17 +1,20 @@
 """The end of an auction: the public test that may end it before its last round, and the final clearing.
 
-*Halting.* A fixed number of rounds costs nothing and is the usual choice. A test of the published counts costs nothing
-either, and ends the auction when few new bids were counted. A count of the outbid holders, or of the bidders, needs a
-counter of its own that releases once a round. A test that asks only whether outbid holders are few uses sparse vector,
-whose cost does not grow with the number of rounds.
+*Halting.* A fixed number of rounds costs no privacy and is the usual choice. A test of the published counts costs no
+privacy either. Such a test ends the auction after a round with few new bids. A test of the number of unsatisfied
+bidders, or of bids, needs a noisy counter of its own, with one release after each round. A test that publishes only
+whether unsatisfied bidders are few uses the sparse vector technique, with a cost that does not grow with the number of
+rounds. A bidder is unsatisfied at the end of a round if they were outbid or, in an auction of bundles, if they would
+bid once more.
 
 Source: Wu 2017, Algorithms 4 and 5 (CountUnsatisfied, CountBids), corrected; spec allocation 3.2.
 
-*Final clearing.* A fresh noisy histogram of the bidders, by the good of their last bid and its age, decides which
-bidders are admitted. The age of a bid is the number of bids on the same good that were counted since. Without the
-clearing a reserve is needed, only because the number of holders is known through counters that count every bid. In the
-histogram each bidder counts in at most one cell, so replacing a bidder changes two cells by one each, however often the
-bidder bids. A bidder sees from the public cut and their own cell whether they are admitted.
+*Final clearing.* A fresh noisy histogram of the bidders, by the good and the age of their last bid, decides which
+bidders get the good. The age of a bid is the number of bids on the same good that were counted after it. Without a
+clearing the auction needs a reserve of copies, because the number of holders is then known only through counters that
+count every bid. In the histogram of an auction of single goods each bidder counts in at most one cell. So replacing a
+bidder changes two cells by one each, however often the bidder bids. A bidder gets the good if the age of their last bid
+is at most the published limit.
 
 Source: ours; spec allocation 4.1.
 """
@@ -46,9 +49,10 @@ __all__ = ["HALTING", "HALTING_TEST", "ClearingPlan", "Halting", "HaltingTest", 
 Reports = Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"]
 
 HALTING: tuple[Reports, ...] = ("fixed", "published", "unsatisfied", "bids", "sparse_vector")
-"""The halting rules. "fixed" never ends early. "published" ends at few new bids by the published counts. "unsatisfied"
-and "bids" end at few outbid holders or few bids, by a counter of their own. "sparse_vector" ends at few outbid holders,
-by sparse vector.
+"""Names of the halting rules. With "fixed" the auction never ends early. With "published" the auction ends after a
+round with few new bids by the published counts. With "unsatisfied" or "bids" the auction ends after a round with few
+unsatisfied bidders or few bids, by a noisy counter for this test alone. With "sparse_vector" the auction ends after a
+round with few unsatisfied bidders, by the sparse vector technique.
 """
 
 HALTING_TEST = "halting"
@@ -61,13 +65,14 @@ class Halting:
 
     Args:
         rule: one of the rules in `HALTING`.
-        below: number of reports, noise included, below which a round ends the auction.
+        below: threshold for the noisy number of reports of a round. A round with fewer reports ends the auction. A
+            report is a new bid or an unsatisfied bidder, according to the rule.
         rounds: largest number R of rounds.
-        l1_sensitivity: largest l1 distance between the reports of neighbouring data sets, over all rounds together, for
-            the same published numbers.
+        l1_sensitivity: largest l1 distance between the reports of neighbouring data sets with the same published
+            numbers, over all rounds together.
         law: law of the counter's noise.
-        cost: privacy loss of the test: epsilon for Laplace noise, or rho for Gaussian noise. For sparse vector the cost
-            is an epsilon under both laws.
+        cost: privacy loss of the test: epsilon for Laplace noise, or rho for Gaussian noise. For the sparse vector
+            technique the cost is an epsilon under both laws. Rules without a privacy loss ignore `cost`.
     """
 
     rule: Reports
@@ -86,7 +91,7 @@ class Halting:
 
     @property
     def costs(self) -> bool:
-        """Whether the test costs privacy, because it uses numbers that are not published."""
+        """Whether the test costs privacy, because the test uses numbers that are not published."""
         return self.rule in ("unsatisfied", "bids", "sparse_vector") and self.rounds > 1
 
     @cached_property
@@ -108,8 +113,8 @@ class Halting:
 
     @cached_property
     def vector(self) -> SparseVector | None:
-        """The sparse vector mechanism that asks after each round whether below - (number of outbid holders) > 0; None
-        for other halting rules. One bidder changes the number of outbid holders by at most 1.
+        """The sparse vector mechanism that tests after each round whether below - (number of unsatisfied bidders) > 0;
+        None for other halting rules. One bidder changes the number of unsatisfied bidders by at most 1.
         """
         if not self.costs or self.rule != "sparse_vector":
             return None
@@ -137,7 +142,7 @@ class Halting:
 
         Args:
             session: session that charges the privacy loss of the counters of bids.
-            part: name under which the session declared the noise of the test.
+            part: name of the noise of the test in the session.
         """
         return HaltingTest(self, None if self.counter is None else self.counter.start_within(session, part, "halting"),
                            None)
@@ -170,8 +175,9 @@ class HaltingTest:
 
         Args:
             bids: number of bids in the current round. Private.
-            unsatisfied: number of holders who lost their good in the current round. Private.
-            published: sum of all published counts so far.
+            unsatisfied: number of unsatisfied bidders at the end of the current round: holders who were outbid, or
+                bidders who would bid once more in an auction of bundles. Private.
+            published: sum of the published counts of all goods after the current round.
         """
         plan = self._plan
         self._round += 1
@@ -197,11 +203,11 @@ class ClearingPlan:
 
     Args:
         supply: number s_j of copies of each good j.
-        edges: upper bounds of the ages counted in each cell, ascending for each good, shape (k, B). A bidder with an
-            age above the last bound is in no cell.
-        measure: noise of the cells. Replacing a bidder's row changes two cells by one each, and replacing it by zeros
-            changes one cell.
-        failure_probability: probability that some good j is given to more than s_j bidders.
+        edges: largest age of a bid that is counted in each of the B cells of a good, ascending for each good, shape (k,
+            B). A bid with an age above the last bound is in no cell.
+        measure: noise of the cells. In an auction of single goods, replacing a bidder's row by another row changes two
+            cells by one each, and replacing the row by zeros changes one cell.
+        failure_probability: upper bound on the probability that more than s_j copies of some good j are given.
     """
 
     supply: tuple[int, ...]
@@ -220,13 +226,15 @@ class ClearingPlan:
                         dtype=np.int64)
 
     def clear(self, latest: NDArray[np.int32], ages: _Integers, noise: Noise, stream: str = "clearing") -> Clearing:
-        """Draw the noisy cells, and compute the cuts that follow from them.
+        """Draw the noisy cells, and compute the limits on the age of bids that follow from the cells.
 
         Args:
-            latest: good of each bidder's last bid, shape (n,), with -1 for none. Private.
-            ages: number of bids that were counted on that good after the bidder's last bid, shape (n,). Private.
+            latest: good of each bidder's last bid, with -1 for none, shape (n,). In an auction of bundles, all goods
+                that the n bidders hold, at most b each, shape (n b,). Private.
+            ages: number of bids that were counted on each good in `latest` after the bidder's bid on that good, same
+                shape. Private.
             noise: source of the noise.
-            stream: name of the noise draw.
+            stream: name under which the noise is drawn.
         """
         edges = np.array(self.edges, dtype=np.int64)
         true = _cells(latest, ages, edges)
@@ -234,8 +242,9 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """The largest bound in `edges` of each good such that all bidders up to that age fit into the supply, except
-        with the failure probability; shape (k,). The entry is -1 if there is no such bound.
+        """The limit on the age of bids for each good, shape (k,): the largest bound in `edges` such that the supply
+        suffices for all bids up to that age, except with the failure probability. The entry is -1 if there is no such
+        bound.
 
         Args:
             cells: noisy cells as released, shape (k, B).

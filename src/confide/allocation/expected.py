@@ -73,7 +73,9 @@ class Expected:
 
     @property
     def worth_it(self) -> bool:
-        """Whether in each kind of population the market does better than an assignment without asking anybody."""
+        """Whether the market reaches more welfare, in each kind of population, than an assignment of the goods without
+        asking anybody.
+        """
         return worth_it(self.crowds)
 
     def _mean(self, of: Callable[[CrowdPrediction], float]) -> float:
@@ -104,7 +106,7 @@ def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.floa
         people: number n of people.
         goods: number k of goods.
         scale: public rule that turns answers into values. With ranks, all people rank all goods.
-        seed: public seed.
+        seed: public seed of the synthetic people.
 
     Example:
         >>> sorted(made_up(1, 4, Ranks.borda(4), seed=3)[0].tolist())
@@ -203,7 +205,7 @@ def made_up_bundles(
         people: number n of people.
         goods: number k of goods.
         scale: public rule that turns answers into values.
-        seed: public seed.
+        seed: public seed of the synthetic people.
         needs: whether needs differ too (instance B).
     """
     most, size = valuation.largest(goods), width(valuation, goods)

@@ -5,10 +5,10 @@ The module also computes public biases: a small number for each bidder and good,
 bidder likes equally well.
 
 Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders like two goods equally
-well, and all change from one good to the other at once, so no price sells both goods. With a bias of their own, each
-bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all bids are in.
-The biases protect nobody, and everybody can compute the biases of all bidders. A bidder may lose at most the amount
-`spread`, in units of value, by their biases.
+well, and all change from one good to the other at once, so no price sells both goods. With biases that differ between
+bidders, each bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all
+bids are in. The biases add no privacy, and everybody can compute the biases of all bidders. A bidder may lose at most
+the amount `spread`, in units of value, by their biases.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ _UNIT = 2.0**-20
 
 @kernel
 def public_bias(key: np.uint64, place: int, spread: float) -> float:
-    """One bidder's bias for one good: a multiple of spread 2^-20 in [0, spread), by the public mixing function of
-    SplitMix64.
+    """One bidder's bias for one good: a multiple of spread 2^-20 in [0, spread), in units of value, computed by the
+    public mixing function of SplitMix64.
 
     Args:
-        key: key of 64 bits.
-        place: bidder's place, from 0, times the number of goods, plus the number of the good, from 0.
+        key: key of 64 bits, from `PublicBiases`.
+        place: index of the pair of bidder and good: the bidder's position, from 0, times the number of goods, plus the
+            number of the good, from 0.
         spread: upper bound of all biases, in units of value.
 
     Source: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
@@ -59,7 +60,7 @@ class PublicBiases:
     """The biases of all bidders for all goods.
 
     Args:
-        key: key of 64 bits, from the seed.
+        key: key of 64 bits that follows from a public seed.
         spread: upper bound >= 0 of all biases, in units of value; 0 for no biases.
     """
 
@@ -75,7 +76,7 @@ class PublicBiases:
             spread: upper bound of all biases, in units of value, in [0, 1].
 
         Raises:
-            InvalidInput: no such seed, or a spread out of range.
+            InvalidInput: a seed that is not 64 hexadecimal digits, or a spread out of range.
         """
         non_negative("spread", spread, at_most=1.0)
         digest = hashlib.sha256(key_of(seed) + b"leanings").digest()
@@ -85,7 +86,7 @@ class PublicBiases:
         """One bidder's biases for all goods, shape (k,), with the same numbers as in the compiled code.
 
         Args:
-            index: bidder's place, from 0.
+            index: bidder's position in the public order of bidders, from 0.
             goods: number k of goods.
 
         Example:
@@ -139,8 +140,8 @@ def best_goods(
     Args:
         values: valuations of all bidders.
         prices: price >= 0 of each good, shape (k,).
-        biases: biases that are added to the bidders' values, if any.
-        first: public place of the bidder in the first row of `values`.
+        biases: biases that are added to the positive values of the bidders. By default all biases are 0.
+        first: position, in the public order of bidders, of the first row of `values`, from 0.
     """
     out = np.empty(values.people, dtype=np.int32)
     _best(*values.rows, np.ascontiguousarray(prices), first, biases.key,

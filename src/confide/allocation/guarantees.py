@@ -1,11 +1,11 @@
 """The promises of an auction beyond privacy: how many copies are sold, how well bidders do, and the gain from a lie.
 
-*Sales and welfare.* Suppose that no published count is off by more than E. Let s' be the effective supply of a good,
-and alpha the step from one price to the next.
+*Sales and welfare.* Suppose that every published count of bids is within E of the true count. Let s' be the effective
+supply of a good, which is the number of its copies less the reserve, and alpha the step from one price to the next.
 
-- No good is held more than s' + 2E times.
-- Few copies are left of a good with a positive price.
-- Every holder's gain at the final prices is within alpha of their best gain.
+- No good has more than s' + 2E holders.
+- A good with a positive price has few unsold copies.
+- The gain of every holder, which is value less final price, is within alpha of the holder's best gain.
 - By weak duality little welfare is lost, except by bidders who are still outbid, or out of bids, at the end.
 
 The number of bidders who are still outbid, or out of bids, is not known in advance. The certificate of a run takes the
@@ -15,13 +15,13 @@ Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any r
 
 *The gain from a lie*, if the final prices are charged. Without payments nothing is claimed about lies. Whatever bidder
 i reports, their utility is at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1], where v_ij is
-their value for good j and p_j its price. The prices are private, so the report moves the mean of u* by at most the
-total variation distance between two neighbouring price paths. A truthful bidder gets u* less their regret, unless they
-end unsatisfied: outbid in the last round, out of bids, not admitted, or cut off. The probability that one bidder ends
-unsatisfied has no bound. The probability of ending unsatisfied is added to the gain, and may be estimated on a public
-prior.
+their value for good j and p_j its price. The prices are differentially private, so the report moves the mean of u* by
+at most the total variation distance between the distributions of the prices under two neighbouring data sets. A
+truthful bidder gets u* less their regret, unless they end unsatisfied: outbid in the last round, out of bids, not
+admitted, or cut off. The probability that one bidder ends unsatisfied has no bound. The probability of ending
+unsatisfied is added to the gain, and may be estimated on a public prior.
 
-Source: spec allocation 7, with total variation in place of e^epsilon - 1, which is never less.
+Source: spec allocation 7, with the total variation distance in place of e^epsilon - 1, which is never smaller.
 
 *Bundles.* The proven welfare of an auction of bundles follows from its public numbers.
 """
@@ -65,15 +65,16 @@ __all__ = [
 
 
 def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
-    """The largest shift of the mean of a number in [0, 1] between two neighbours: their total variation distance,
+    """An upper bound on the difference between the means, under two neighbouring data sets, of a number in [0, 1] that
+    follows from private releases. The bound is the total variation distance between the distributions of the releases,
     rounded up.
 
     For (epsilon, delta) the distance is
 
         (e^epsilon - 1 + 2 delta)/(e^epsilon + 1)
 
-    which randomised response attains. For zCDP with parameter rho the distance is the lesser of two bounds: the delta
-    of zCDP at epsilon = 0, and Pinsker's sqrt(rho/2).
+    which randomised response attains. For zCDP with parameter rho the bound is the smaller of two numbers: the delta of
+    zCDP at epsilon = 0, and Pinsker's sqrt(rho/2).
 
     Args:
         loss: privacy loss when one record is replaced.
@@ -96,12 +97,15 @@ def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> floa
 
     Args:
         increment: step alpha from one price to the next, in (0, 1].
-        supply: effective supply s' of the bidder's good, which matters only with a cut.
-        cut: age up to which bidders are admitted after a final clearing; None without a clearing.
+        supply: effective supply s' of the bidder's good, in copies; used only if `cut` is given.
+        cut: largest age of a bid that the final clearing admits; -1 if the clearing admits no bidder; None for an
+            auction without a final clearing. The age of a bid is the number of bids on the same good that were counted
+            after it.
 
     Returns:
-        The regret, which is alpha without a clearing: at most s' bids were counted after a holder's bid, so the good's
-            price rose at most once. After a final clearing the regret is alpha ceil(cut/s').
+        The regret, in units of value. Without a clearing the regret is alpha, because at most s' bids were counted
+            after a holder's bid, so the good's price rose at most once. After a final clearing the regret is alpha
+            ceil(cut/s'), or 0 if the clearing admits no bidder.
 
     Example:
         >>> regret(0.1), regret(0.1, supply=100, cut=130), regret(0.1, supply=100, cut=-1)
@@ -117,16 +121,17 @@ def lie_gain(
     epsilon: float, increment: float, *, delta: float = 0.0, unsatisfied: float = 0.0, supply: int = 1,
     cut: int | None = None,
 ) -> float:
-    """The largest mean gain from a lie, in units of value, in an auction that charges the final prices. The bound holds
-    for any reports of the other bidders.
+    """An upper bound on the mean gain from a lie, in units of value, in an auction that charges the final prices. The
+    bound holds for any reports of the other bidders.
 
     Args:
         epsilon: privacy loss of the prices in nats when one record is replaced, >= 0.
         increment: step alpha from one price to the next, in (0, 1].
-        delta: delta of the prices, in [0, 1).
-        unsatisfied: probability that a truthful bidder ends unsatisfied, in [0, 1].
-        supply: effective supply s' of the bidder's good, which matters only with a cut.
-        cut: age up to which bidders are admitted, as in `regret`. A bidder who is not admitted is unsatisfied.
+        delta: delta of the privacy loss of the prices, in [0, 1).
+        unsatisfied: probability, in [0, 1], that a truthful bidder ends outbid in the last round, out of bids, not
+            admitted, or cut off.
+        supply: effective supply s' of the bidder's good, in copies; used only if `cut` is given.
+        cut: largest age of a bid that the final clearing admits, or None, as in `regret`.
 
     Example:
         >>> round(lie_gain(1.0, 0.1), 3), round(lie_gain(0.1, 0.1, unsatisfied=0.05), 3)
@@ -137,18 +142,19 @@ def lie_gain(
 
 
 def participation(increment: float, *, returns: bool, supply: int = 1, cut: int | None = None) -> float:
-    """The least utility, in units of value, of a truthful bidder after any run of an auction that charges the final
-    prices.
+    """A lower bound on the utility, in units of value, of a truthful bidder after any run of an auction that charges
+    the final prices.
 
     Args:
         increment: step alpha from one price to the next, in (0, 1].
-        returns: whether a bidder neither takes nor pays for a good that is worth less to them than its final price.
-        supply: effective supply s' of the bidder's good, which matters only with a cut.
-        cut: age up to which bidders are admitted, as in `regret`.
+        returns: whether a bidder may decline a good that is worth less to them than its final price, and then pays
+            nothing.
+        supply: effective supply s' of the bidder's good, in copies; used only if `cut` is given.
+        cut: largest age of a bid that the final clearing admits, or None, as in `regret`.
 
     Returns:
-        The least utility: 0 with returns, and minus `regret` without, because the good was worth its price when the
-            bidder bid.
+        The lower bound: 0 with returns, and minus `regret` without returns, because the good was worth its price when
+            the bidder bid.
     """
     return 0.0 if returns else -regret(increment, supply=supply, cut=cut)
 
@@ -182,10 +188,11 @@ _LEFT_OUT = "bidders who are outbid or out of bids at the end add at most 1 each
 @renamed(trivial_loss="baseline_loss")
 @dataclass(frozen=True, kw_only=True)
 class EquilibriumPromises(Declared):
-    """Statements about the end of the corrected auction, which hold as long as no count is off by more than the error.
+    """Four statements about the result of the corrected auction of Wu 2017. The statements hold if every published
+    count of bids is within the error E of the true count.
 
-    The statements are functions of public numbers. With a reserve of at least twice the error no good is given beyond
-    its supply.
+    The bounds in the statements follow from public numbers. With a reserve of at least twice the error no good is given
+    beyond its supply. In all bounds E is rounded down to a whole number.
 
     Example:
         >>> promises = EquilibriumPromises(people=2000, supply=(500, 500), reserve=40, error=20.0, batch=10,
@@ -213,7 +220,7 @@ class EquilibriumPromises(Declared):
 
     @property
     def off(self) -> int:
-        """The error E rounded down to a whole number, since counts are whole numbers."""
+        """The error bound E, in bids, rounded down to a whole number, since counts are whole numbers."""
         return math.floor(self.error)
 
     # ---- the four statements
@@ -227,14 +234,12 @@ class EquilibriumPromises(Declared):
 
     @property
     def feasible(self) -> bool:
-        """Whether statement 1 keeps the number of holders of every good within its supply. The number of holders stays
-        within the supply if the reserve m is at least 2E.
-        """
+        """Whether, by statement 1, no good has more holders than copies. This holds if the reserve m is at least 2E."""
         return self.reserve >= 2 * self.off
 
     @property
     def shortfall(self) -> int:
-        """Statement 2: of a good with a positive price at most m + 2E + g - 1 copies are left, for reserve m, error E
+        """Statement 2: a good with a positive price has at most m + 2E + g - 1 unsold copies, for reserve m, error E
         and batches of g bidders. Wu 2017 prints the bound 4E + 1.
         """
         return self.reserve + 2 * self.off + self.batch - 1
@@ -258,11 +263,11 @@ class EquilibriumPromises(Declared):
 
             OPT - SW <= alpha H + U + sum over p_j > 0 of p_j shortfall
 
-        A bidder who left because no price suited them loses nothing, so alpha counts for holders alone.
+        A bidder who left because no good was worth its price to them loses nothing, so only holders have a term alpha.
 
         Args:
             prices: final prices, shape (k,).
-            unsatisfied: number U of bidders who are free or out of bids at the end.
+            unsatisfied: number U of bidders who are outbid, or have no bid left, at the end of the auction.
         """
         at = np.asarray(prices, dtype=np.float64)
         if at.shape != (len(self.supply),) or not bool((at >= 0.0).all()):
@@ -277,8 +282,8 @@ class EquilibriumPromises(Declared):
 
     @cached_property
     def price_ceiling(self) -> float:
-        """Upper bound on the price of a good that is held: one increment above the last price below 1. The proofs
-        printed in Wu 2017 use 1 as the upper bound.
+        """Upper bound on the price of a good that somebody holds: the smallest multiple of the increment that is at
+        least 1. The proofs printed in Wu 2017 use 1 as the upper bound.
         """
         steps = math.ceil(1.0 / self.increment)
         while steps > 1 and self.increment * (steps - 1) >= 1.0:
@@ -299,11 +304,12 @@ class EquilibriumPromises(Declared):
         return found
 
     def most_loss(self, average_price: float | None = None) -> float:
-        """Statement 4 without U, for any prices. The loss is infinite if some good with a positive price may have no
-        holder.
+        """The bound of statement 4 without the term U, in units of value, which holds for any final prices. The bound
+        is infinite if some good with a positive price may have no holder.
 
         Args:
-            average_price: assumed average of the positive prices, in place of `price_ceiling`.
+            average_price: assumed average of the positive prices, which replaces `price_ceiling` in the bound; None for
+                no assumption.
         """
         if min(self.least_held) < 1:
             return math.inf
@@ -312,12 +318,14 @@ class EquilibriumPromises(Declared):
 
     @property
     def baseline_loss(self) -> int:
-        """Upper bound min(n, sum of s_j) on any optimal welfare."""
+        """Upper bound min(n, sum of s_j) on the optimal welfare, in units of value, and so on any loss of welfare."""
         return min(self.people, sum(self.supply))
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """Whether each of the four statements claims nothing before a run."""
+        """Whether each of the four statements is vacuous before a run, since its bound is no better than the trivial
+        bound.
+        """
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)
 
@@ -414,8 +422,8 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
 
     Args:
         auction: auction without a final clearing, because a clearing cuts holders off by other counts.
-        error: largest error E of a published count. If `error` is left out, it is the bound that holds except with the
-            failure probability.
+        error: largest error E of a published count, in bids. The default is the error bound of the auction, which holds
+            except with the failure probability.
 
     Raises:
         NotGuaranteed: an auction with a final clearing.
@@ -454,11 +462,11 @@ def bundle_welfare_bound(
     Args:
         auction: auction without a final clearing.
         optimum: optimal welfare OPT.
-        held: number H of goods that all bidders hold together.
+        held: number H of copies that all bidders hold together.
         unsatisfied: number U of bidders who would still add a good at the final prices.
         prices: final prices, shape (k,).
-        error: largest error E of a published count. If `error` is left out, it is the bound that holds except with the
-            failure probability.
+        error: largest error E of a published count, in bids. The default is the error bound of the auction, which holds
+            except with the failure probability.
 
     Raises:
         NotGuaranteed: an auction with a final clearing, whose certificate bounds the welfare instead.

@@ -4,7 +4,7 @@ In instance A tastes differ. In instance B needs differ too. In sparse instances
 
 The markets that measure leaks consist of gadgets, each with one secret bit. For each market a rule guesses the bits
 from an output. Exact prices of single copies reveal all bits, and an exact optimum lets spies guess three bits in four.
-A private mechanism lets nobody guess much more than half.
+With a private mechanism nobody can guess many more than half of the bits.
 
 Source: Wu 2017, proofs of Theorems 4.5.2 and 4.5.4; spec allocation 8.
 """
@@ -44,7 +44,7 @@ def instance_a(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
 
     Args:
         people: number n >= 1 of bidders.
-        goods: number k >= 1 of goods. With a single good, the values have no part that is common to all bidders.
+        goods: number k >= 1 of goods. With a single good, the first term is 0.
         seed: seed of the draws.
 
     Returns:
@@ -193,8 +193,8 @@ def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) ->
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PriceGadgets:
-    """A market with two bidders and two goods of one copy for each secret bit. Both bidders of a bit want the good that
-    stands for the bit, at value 1.
+    """A market with two bidders and two goods of one copy for each secret bit. Both bidders of a bit value the good
+    that stands for the bit at 1, and all other goods at 0.
 
     The bidders of bit b are 2b and 2b + 1. Good 2b stands for a bit of 0, and good 2b + 1 for a bit of 1.
 
@@ -202,7 +202,7 @@ class PriceGadgets:
         bits: secret bits, shape (b,).
 
     Raises:
-        InvalidInput: not bits.
+        InvalidInput: an entry other than 0 and 1, or no bit.
 
     Example:
         >>> market = PriceGadgets(bits=[1, 0])
@@ -219,7 +219,7 @@ class PriceGadgets:
 
     @classmethod
     def drawn(cls, gadgets: int, *, seed: int = 0) -> PriceGadgets:
-        """Draw gadgets with fair bits."""
+        """Draw a market with independent bits, each 1 with probability 1/2."""
         return cls(bits=study_generator(seed, "price gadgets").random(whole("gadgets", gadgets, at_least=1)) < 0.5)
 
     @property
@@ -244,7 +244,8 @@ class PriceGadgets:
         return _rows(wanted, np.ones(self.people), self.goods)
 
     def recovered(self, prices: ArrayLike) -> float:
-        """The share of bits that prices reveal, in [0, 1]. A bit that the prices do not show counts as one half.
+        """The share of bits that prices reveal, in [0, 1]. A bit that the prices show correctly counts as 1, a bit that
+        they show wrongly as 0, and a bit that they do not show as one half.
 
         The prices show a bit if one price of its gadget is above 1/2 and the other is not.
 
@@ -263,14 +264,14 @@ class SpyGadgets(Declared):
     """A market with one real bidder, s spies and two goods of s copies for each secret bit.
 
     The good that stands for the bit is worth 1 to the real bidder. All spies of a gadget want the same one of the two
-    goods, drawn fairly. If all spies of a gadget hold the same good, they guess that the real bidder wants the other
-    good. If the real bidder had wanted the spies' good, one spy would not have got a copy.
+    goods, drawn with probability 1/2 each. If all spies of a gadget hold the same good, they guess that the real bidder
+    wants the other good. If the real bidder had wanted the spies' good, one spy would not have got a copy.
 
     The bidders of bit b are b (s + 1) to b (s + 1) + s, the real bidder first. Good 2b stands for a bit of 0, and good
     2b + 1 for a bit of 1.
 
     Raises:
-        InvalidInput: not bits, or a number out of range.
+        InvalidInput: a bit or taste other than 0 and 1, or a number out of range.
 
     Example:
         >>> market = SpyGadgets(supply=2, bits=[1], tastes=[0])
@@ -296,7 +297,7 @@ class SpyGadgets(Declared):
 
     @classmethod
     def drawn(cls, gadgets: int, supply: int, *, worth: float | None = None, seed: int = 0) -> SpyGadgets:
-        """Draw gadgets with fair bits and fair tastes of the spies."""
+        """Draw a market with independent bits and tastes of the spies, each 1 with probability 1/2."""
         draw = study_generator(seed, "spy gadgets").random((2, whole("gadgets", gadgets, at_least=1))) < 0.5
         return cls(supply=supply, bits=draw[0], tastes=draw[1], worth=worth)
 
@@ -320,7 +321,7 @@ class SpyGadgets(Declared):
         return _rows(wanted, np.where(real, 1.0, float(self.worth or 0.0)), self.goods)
 
     def right(self, allocation: ArrayLike) -> NDArray[np.float64]:
-        """The probability that each bit is guessed right, shape (b,): 1, 0, or 1/2 for a random guess.
+        """The probability that the spies guess each bit right, shape (b,): 1, 0, or 1/2 for a random guess.
 
         Args:
             allocation: good of each bidder, shape (n,), with -1 for none. The guesses use only the goods of the spies.
@@ -342,7 +343,9 @@ class SpyGadgets(Declared):
 
     @property
     def optimum(self) -> NDArray[np.int64]:
-        """An optimal allocation, shape (n,): every real bidder gets a good, and as many spies as copies are left."""
+        """An allocation with the largest welfare, shape (n,), with -1 for none: every real bidder gets their good, and
+        the spies get the remaining copies of the good that they want.
+        """
         held = np.repeat(2 * np.arange(len(self.bits)) + self.tastes, self.supply + 1)
         held[:: self.supply + 1] = 2 * np.arange(len(self.bits)) + self.bits
         last = np.flatnonzero(self.bits == self.tastes) * (self.supply + 1) + self.supply

@@ -1,8 +1,8 @@
 """The common part of all markets of goods: their sizes and supplies, their privacy, and the claims about welfare.
 
-The module includes the base of markets that give each bidder at most one good, with the run, the publication, and the
-charge at the end. A subclass defines how each bidder gets their good (`_matched`), and the billboard of a market with
-enough copies of every good.
+The class `OneGood` is the base of markets that give each bidder at most one good. The class runs such a market, writes
+its public record (the billboard), and charges prices at the end. A subclass defines how each bidder gets their good
+(`_matched`), and the billboard of a market with enough copies of every good.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
     """Base of mechanisms that assign goods in several copies to bidders.
 
     The overflow of a good is the number of its copies that are given beyond its supply. With on_overflow = "flag" these
-    copies are given anyway, and the operator, who sees all shares, must have them in stock. Breaking the promise to one
-    person would reveal something about others. With "truncate" the last holders in the public order go without a good.
-    Truncation costs a delta of (1 + e^epsilon) times the failure probability.
+    copies are given anyway, and the operator, who sees all shares, must have them in stock. Taking a promised good away
+    from one person would reveal something about others. With "truncate" the last holders in the public order go without
+    a good. Truncation costs a delta of (1 + e^epsilon) times the failure probability.
 
     With neighbours = "replace" the row of one bidder is replaced by any other row, with "add_or_remove" by a row of
     zeros.
@@ -166,8 +166,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def overflow_delta(self) -> float:
-        """The delta that truncation costs. With and without truncation the outcomes agree, except with the failure
-        probability in each of two neighbouring data sets.
+        """The delta that truncation costs; 0 without truncation. The outcomes with and without truncation agree, except
+        with the failure probability in each of two neighbouring data sets.
         """
         return added_delta(self.epsilon, self.failure_probability) if self.on_overflow == "truncate" else 0.0
 
@@ -191,11 +191,11 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return 0.0 if self.on_overflow == "truncate" else self.failure_probability
 
     def part(self, share: float) -> Fraction:
-        """A share of the budget, computed exactly from the share's decimal digits."""
+        """A share, in [0, 1], of the privacy budget, computed exactly from the share's decimal digits."""
         return written(share) * self.budget
 
     def part_down(self, share: float) -> float:
-        """A share of the budget, rounded down to a double."""
+        """A share, in [0, 1], of the privacy budget, rounded down to a double."""
         return down(self.part(share))
 
     @renamed(distance="l1_sensitivity", squared="squared_l2_sensitivity")
@@ -213,7 +213,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @cached_property
     def certificate_plan(self) -> CertificatePlan | None:
-        """Public parameters of the releases from which the certificate follows; None without a certificate."""
+        """Public parameters of the releases from which the welfare certificate follows; None without a certificate."""
         if not self.certify_with or min(self.copies) >= self.people:
             return None
         return CertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
@@ -274,11 +274,11 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """The place, for each good, from which on holders of the good lose all their copies, so that the supply
-        suffices; shape (k,). The result is None if on_overflow is "flag".
+        """The position in the public order of bidders, for each good, from which on holders lose all their copies of
+        the good, so that the supply suffices; shape (k,). The result is None if on_overflow is "flag".
 
         Args:
-            held: goods of each bidder, shape (n,) or (n, b), with -1 for none. Private.
+            held: good of each bidder, shape (n,), or goods of each bidder, shape (n, b), with -1 for none. Private.
         """
         if self.on_overflow == "flag":
             return None
@@ -289,11 +289,11 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return found
 
     def without_overflow(self, held: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-        """The goods that bidders keep after truncation, and for each good the place from which on holders lose it, as
-        in `cut_off`. The goods that bidders keep are private, and the places are public.
+        """The goods that bidders keep after truncation, and the positions from which on holders lose their copies, as
+        in `cut_off`. The goods that bidders keep are private, and the positions are public.
 
         Args:
-            held: goods of each bidder, shape (n,) or (n, b), with -1 for none.
+            held: good of each bidder, shape (n,), or goods of each bidder, shape (n, b), with -1 for none.
         """
         cutoffs = self.cut_off(held)
         if cutoffs is None:
@@ -323,7 +323,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
 
 def down(exact: Fraction) -> float:
-    """A double close to the given number. Both the double and its shortest decimal form are at most that number."""
+    """A double just below or equal to an exact number. Neither the double nor its shortest decimal form exceeds the
+    exact number.
+    """
     found = float(exact)
     return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found
 
@@ -350,8 +352,9 @@ class OneGood(Market[B_co]):
                 of rounds, both public.
 
         Returns:
-            An outcome whose shares have the columns "good" (-1 for none) and "price". The price is the good's price if
-            prices are charged, and 0 if not.
+            An outcome with a table of shares with the columns "good" (-1 for none) and "price". The price is the final
+            price of the bidder's good if prices are charged. The price is 0 if prices are not charged, or if the bidder
+            gets no good.
         """
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))

@@ -32,7 +32,7 @@ class Measure:
     """A release of whole numbers with discrete noise.
 
     Args:
-        label: name of the release in the privacy charge.
+        label: name of the release in the list of privacy costs (the privacy charge).
         law: law of the noise: "laplace" for pure privacy, "gaussian" for zCDP.
         cost: privacy loss > 0 of the release: epsilon for "laplace", or rho for "gaussian".
         l1_sensitivity: l1 sensitivity of all numbers together.
@@ -74,12 +74,12 @@ class Measure:
         return ZCDPEvent(rho=self.cost, neighbours=unit, label=self.label)
 
     def draw(self, true: NDArray[np.int64], noise: Noise, stream: Stream) -> NDArray[np.int64]:
-        """Draw the noisy numbers.
+        """Draw the noisy numbers, with the shape of the exact numbers.
 
         Args:
-            true: exact numbers, of any shape. Private.
+            true: exact whole numbers, of any shape. Private.
             noise: source of the noise.
-            stream: name of the noise draw.
+            stream: name under which the noise is drawn.
         """
         if self.law == "laplace":
             return add_discrete_laplace(noise, true, noise_scale=self.scale, l1_sensitivity=self.l1_sensitivity,

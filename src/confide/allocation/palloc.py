@@ -63,9 +63,9 @@ _REPORTS = "report"  # part of the joint session
 class PAlloc(Ascending):
     """An ascending auction that gives each bidder a bundle of at most b goods, out of goods with several copies each.
 
-    In their slot bidders drop the goods on which they were outbid, and bid on one more good. Held goods keep the price
-    at which they were won. A bidder who has made C bids does not bid any more, and keeps the goods on which nobody
-    outbids them. At the end bidders drop outbid goods, or the final clearing decides which goods they keep.
+    In their slot of a round bidders drop the goods on which they were outbid, and bid on one more good. Held goods keep
+    the price at which they were won. A bidder who has made C bids does not bid any more, and keeps the goods on which
+    nobody outbids them. At the end bidders drop outbid goods, or the final clearing decides which goods they keep.
 
     Privacy. A bidder's bids are counted as in `PMatch`, at most one in a round. The final clearing has a cell for each
     good and age. A bidder counts in one cell for each good that they hold, at most b, so replacing a bidder changes the
@@ -117,8 +117,8 @@ class PAlloc(Ascending):
             goods: number k >= 1 of goods.
             supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
             valuation: class of all bidders' valuations.
-            highest: publicly promised upper bound on the value of one good alone, in (0, 1]. The default is 1 over the
-                number of goods that one person wants.
+            highest: publicly known upper bound on the value of one good alone to any bidder, in (0, 1]. The default is
+                1 over the number of goods that one person wants.
             options: further parameters, such as bundle or neighbours; they take precedence over the recommended
                 settings.
 

@@ -3,12 +3,12 @@ alone.
 
 `PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400
 to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by
-.2 of the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and
-`SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods
-with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25
-at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch`
-is the published auction. `PMatch` supports other laws of noise and halting rules. Its holders are the bidders with the
-latest bids, and are not drawn by lot.
+.2 of the optimum where the number of copies times epsilon is 400, and by .06 where it is 4,000. At 40,000 there is
+hardly any noise, and `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are
+even, except for 100 goods with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of
+`SinkhornMatch` is larger: .25 at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the
+prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise and halting rules. Its
+holders are the bidders with the latest bids, and are not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
 800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
@@ -84,9 +84,9 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     Args:
         mechanism: recommended `PMatch` or `SinkhornMatch`.
-        error: bound E >= 0 on an error, in bidders or bids, except with the failure probability. For PMatch, `error`
-            bounds the error of every published count. For SinkhornMatch, `error` bounds the error of the final count of
-            bidders who ask for a good.
+        error: upper bound E >= 0 on an error, in bidders or bids, which holds except with the failure probability. For
+            PMatch, `error` bounds the error of every published count. For SinkhornMatch, `error` bounds the error of
+            the final count of bidders who ask for a good.
         reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
             copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
             final clearing, `reserve` is the reserve that the first cut of the clearing needs.
@@ -132,8 +132,8 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
-        """The predicted figures by name: first the share of the optimum, then its variation, the cost of noise, and the
-        size of a run.
+        """The predicted figures by name, such as the share of the optimal welfare, the error of a count, and the time
+        and memory of a run.
         """
         simulated = "simulated" if self.crowds else "exact"
         low, high = self.span
@@ -179,7 +179,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Reasons to reconsider the plan before a run."""
+        """Sentences that name reasons to reconsider the plan before a run; empty if there are none."""
         found = []
         if self._dearly:
             found.append(f"the predicted welfare of SinkhornMatch is {_mean(self.passed_over):.2f} of the optimum, "
@@ -388,7 +388,8 @@ def _mean(expected: Mapping[str, CrowdPrediction]) -> float:
 
 
 def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
-    """Whether in each kind of population the mechanism does better than handing out goods without asking anybody.
+    """Whether the mechanism reaches more welfare, in each kind of population, than handing out goods without asking
+    anybody.
 
     Args:
         expected: mapping from kind of population to its prediction.
@@ -397,13 +398,14 @@ def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
 
 
 def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]], epsilon: float, runs: int) -> float:
-    """The smallest epsilon, up to about a tenth and rounded up to two digits, at which the mechanism beats handing out
-    goods without asking anybody. The result is infinite if no epsilon is found.
+    """The smallest epsilon at which the mechanism is predicted to reach more welfare than handing out goods without
+    asking anybody. The result is usually at most a tenth too large, and rounded up to two digits. The result is
+    infinite if no epsilon is found.
 
     Args:
-        expected: function from an epsilon and the number of populations of each kind to the predictions. The function
-            may refuse an epsilon.
-        epsilon: epsilon at which the mechanism does no better.
+        expected: function from an epsilon and the number of populations of each kind to a mapping from kind of
+            population to its prediction. The function may raise `Refused` for an epsilon.
+        epsilon: epsilon at which the mechanism does no better than handing out goods without asking anybody.
         runs: number of populations of each kind on which the result must be confirmed. The search for epsilon itself
             uses one population of each kind.
     """
@@ -438,7 +440,7 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
     message names remedies.
 
     Args:
-        market: refused market.
+        market: market that is refused.
         expected: mapping from kind of population to its prediction.
         enough: an epsilon that suffices, from `least_epsilon`; infinite if no epsilon suffices.
         others: descriptions of further remedies.

@@ -41,7 +41,7 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: for the same reasons as `Ascending`.
+        Refused: parameters that `Ascending` refuses, such as a reserve that leaves no copy of a good.
 
     Example:
         >>> from confide.allocation import instance_a

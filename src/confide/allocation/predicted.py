@@ -3,8 +3,9 @@
 A large market is replaced by a smaller market in two steps. The first step leaves out goods, down to 50, since an
 auction's noise depends on their number. Leaving out goods keeps the number of copies for each bidder. The failure
 probability gamma is scaled such that each good's overflow probability stays the same. The second step scales people and
-copies down and epsilon up. Scaling keeps supply times epsilon, and so the ratio of the noise to a supply. Only the
-random variation among few people is not scaled, which makes the small market slightly worse than the large one.
+copies down and epsilon up. Scaling leaves the product of supply and epsilon unchanged, and so the ratio of the noise to
+a supply. Only the random variation among few people is not scaled, which makes the small market slightly worse than the
+large one.
 """
 
 from __future__ import annotations
@@ -68,16 +69,18 @@ class CrowdPrediction:
     All welfare figures are shares of an upper bound on the optimal welfare.
 
     Args:
-        welfare: share that the mechanism reaches.
-        lowest: share in the worst of the runs.
-        highest: share in the best of the runs.
-        baseline: share if goods are handed out without asking anybody, the best goods first.
-        baselines: mapping from the name of a rule that sees all values (`LOTTERY`, `SERIAL`) to the share that the rule
-            reaches.
-        certificate: share that the public certificate claims; None without a certificate.
-        runs: number of populations.
+        welfare: welfare share that the mechanism reaches, averaged over the runs.
+        lowest: smallest welfare share of the mechanism in a single run.
+        highest: largest welfare share of the mechanism in a single run.
+        baseline: average welfare share if goods are handed out without asking anybody, starting with the goods of the
+            highest average value.
+        baselines: mapping from the name of a rule that sees all values (`LOTTERY`, `SERIAL`) to the average welfare
+            share that the rule reaches.
+        certificate: lower bound on the welfare share that the public certificate of a run claims, averaged over the
+            runs; None without a certificate.
+        runs: number of synthetic populations, each with one run of the mechanism.
         people: number of synthetic bidders in each population.
-        goods: number of goods.
+        goods: number of goods in the simulated market.
     """
 
     welfare: float
@@ -118,12 +121,12 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Market:
-    """The market itself, or a smaller market with the same behaviour if a population of its size would be too large.
+    """The market itself, or, if its synthetic population would be too large, a smaller market with the same behaviour.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         goods: whether goods may be left out.
-        most: largest number of values, which is people times goods, in a synthetic population.
+        most: largest size of a synthetic population, in values: people times goods.
 
     Example:
         >>> market = SinkhornMatch(people=1_000_000, goods=100, supply=8_000, epsilon=1.0)
@@ -170,7 +173,8 @@ def made_up(
     Args:
         people: number n of people.
         goods: number k of goods.
-        prior: public rows to draw from, shape (m, k), synthetic or published before. The default is instances A and B.
+        prior: public rows of valuations in [0, 1], shape (m, k), synthetic or published before. The n bidders' rows are
+            drawn from these rows. The default is instances A and B.
         seed: seed of the draw.
 
     Raises:
@@ -196,9 +200,9 @@ def predicted(
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
-        prior: public rows to draw bidders from, as in `made_up`.
-        runs: number of populations of each kind, each with noise of its own. For large sizes, several populations have
-            half the size of a single one.
+        prior: public rows of valuations from which the bidders' rows are drawn, as in `made_up`.
+        runs: number of populations of each kind, each with noise of its own. A population has at most 4 million values
+            if `runs` is 1, and at most 2 million values otherwise. A larger market is scaled down (`reduced`).
         seed: seed of the first population and its noise. Later populations have the next seeds.
 
     Returns:
@@ -220,12 +224,12 @@ def predicted(
 
 
 def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
-    """Predicted share of the optimal welfare if all people have the same values. The share falls with the number of
-    copies that nobody gets.
+    """Predicted share of the optimal welfare if all people have the same values. The more copies the mechanism leaves
+    unassigned, the lower the share.
 
-    Prices cannot tell people with the same values apart, and these people can be served without asking anybody. So the
-    share with equal tastes decides between mechanisms that are even on other populations, and never whether asking is
-    worth its cost.
+    Prices cannot tell people with the same values apart, and these people can be served without asking anybody. So this
+    share is used only for the choice between two mechanisms that are even on other populations. The share does not show
+    whether asking people is worth the cost.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.

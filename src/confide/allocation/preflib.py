@@ -54,8 +54,8 @@ class PrefLib:
         path: path of the file.
         goods: names of the goods: either all of them names of alternatives in the file, or all of them numbers of
             alternatives.
-        unlisted: treatment of an alternative that is no good: "reject" raises an error, and "ignore" leaves the
-            alternative out of all orders.
+        unlisted: treatment of an alternative that is none of the goods: "reject" raises an error, and "ignore" leaves
+            the alternative out of all orders.
 
     Raises:
         InvalidInput: no such file, another format, or a good that is no alternative.
@@ -71,7 +71,9 @@ class PrefLib:
         return self.path.suffix.lower() == ".cat"
 
     def alternatives(self) -> tuple[int, ...]:
-        """Number of the good, from 0, that corresponds to each alternative, from alternative 1 on; -1 for none."""
+        """The number of the good, from 0, for each alternative, from alternative 1 on; -1 if the alternative is none of
+        the goods.
+        """
         head, count = self._head(), self._count()
         names = {int(found[1]): value for key, value in head.items()
                  if (found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key))}
@@ -152,10 +154,10 @@ class PrefLib:
 
         Args:
             scale: public rule that turns a place in an order into a value.
-            roster: public list of ids. Ids at the end of the list for which no line is left have no row.
+            roster: public list of ids. If the list has more ids than the file has people, the last ids have no row.
             rejected: mapping that receives id -> reason, also for lines beyond the list. Only the operator may see the
                 mapping.
-            counted: list that receives the number of people with a line.
+            counted: list to which the number of people on all lines together is appended; None for no count.
         """
         rule = replace(scale, as_written=True) if self.categories else scale
         goods = np.array(self.alternatives(), dtype=np.int64)

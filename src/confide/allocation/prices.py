@@ -1,8 +1,8 @@
-"""Prices that clear a market, released under ordinary differential privacy: only the billboard is released, and no
-bidder gets a good.
+"""Prices that clear a market, released under ordinary differential privacy. Only the billboard, the public record of a
+run, is released, and no bidder gets a good.
 
-Joint privacy protects a bidder against all others together, who do not see the bidder's good. A release without
-anybody's good is therefore private towards everyone, for the same epsilon. With one copy of each good no mechanism can
+Joint privacy protects a bidder against all others together, who do not see the bidder's good. A release that shows
+nobody's good is therefore private towards everyone, with the same epsilon. With one copy of each good no mechanism can
 privately release prices that clear the market (`confide.evidence.wu_2017.private_matchings.lower_bounds`). So the
 release needs the same supply as the market.
 """
@@ -31,9 +31,10 @@ __all__ = ["PriceRelease", "release_prices"]
 @wire("PriceRelease", "auction")
 @dataclass(frozen=True, kw_only=True)
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
-    """The prices of a market whose goods are not handed out, and the releases from which they follow.
+    """The release of a market's prices, and of the noisy sums from which the prices follow. No bidder gets a good.
 
-    No participant has a share, and prices are arrays on the billboard, so no frame comes out of a run.
+    No participant has a share, so the outcome's table of shares is empty. The prices are on the billboard, the public
+    record of the run.
 
     Raises:
         InvalidInput: a mechanism that is no market.

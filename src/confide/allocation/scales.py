@@ -24,8 +24,8 @@ _Problems = NDArray[np.int8]
 
 
 class Scale(Protocol):
-    """A public rule that turns answers into values. Values have 24 bits, and are the same on every device and in every
-    run.
+    """A public rule that turns answers into values. Values are single-precision numbers, and are the same on every
+    device and in every run.
     """
 
     def problems(self, numbers: _Reals) -> _Problems:
@@ -47,7 +47,7 @@ class Scale(Protocol):
 
     @property
     def unit(self) -> float:
-        """Number of points that are worth 1. A rule counts answers in points, and 0 points are worth 0."""
+        """Number of points with value 1. A rule counts answers in points, and 0 points have value 0."""
         ...
 
     def __hash__(self) -> int: ...
@@ -101,13 +101,14 @@ class Points(Declared):
 class Ranks:
     """Places in an order, 1 for the best. Equal numbers tie, and a good that is left out is worth 0.
 
-    A good behind two others has place 3, whatever number was written: only the order counts.
+    A good behind two others has place 3, whatever number was written. With `as_written` the written number counts.
 
     Args:
-        points: points of the first place, the second, and so on. Points never rise from one place to the next, and the
-            first is above 0. Later places get 0 points. All points are divided by the points of the first place.
-        as_written: whether the place of a good is the number that was written, as in PrefLib's categories, and not the
-            good's position in the order.
+        points: points of the first place, of the second place, and so on. Points never rise from one place to the next,
+            and the first is above 0. Later places get 0 points. All points are divided by the points of the first
+            place.
+        as_written: whether the place of a good is the written number, as in PrefLib's categories, instead of the good's
+            position in the order of the written numbers.
 
     Raises:
         InvalidInput: invalid points.
@@ -121,7 +122,8 @@ class Ranks:
     as_written: bool = False
 
     def step(self, goods: int) -> float:
-        """The mean difference in value between one place and the next: a suitable `spread` of a `SinkhornMatch`.
+        """The mean positive difference in value between one place and the next, which is a suitable `spread` for a
+        `SinkhornMatch`.
 
         Args:
             goods: number k of goods.
@@ -176,15 +178,15 @@ class Ranks:
 
 @dataclass(frozen=True, kw_only=True)
 class PointsTogether(Points):
-    """Numbers for goods of which one person may get several. The numbers add up to at most a public total, which is
-    worth 1.
+    """Numbers for goods if one person may get several goods. The points of these goods add up to at most a public
+    total, which has value 1.
 
     Args:
-        total: largest sum, over all goods that one person may get, of the person's numbers, each less `lowest`. This
-            sum is worth 1.
+        total: number of points with value 1, at least highest - lowest. A good's points are the person's number less
+            `lowest`. The points of all goods that one person may get add up to at most the total.
 
     Raises:
-        InvalidInput: a total that one good alone may exceed.
+        InvalidInput: a total below highest - lowest, which one good alone may exceed.
 
     Example:
         >>> PointsTogether(highest=10.0, total=40.0).values(np.array([0, 0]), np.array([10.0, 5.0])).tolist()
@@ -211,7 +213,7 @@ class PointsTogether(Points):
 
 @dataclass(frozen=True, kw_only=True)
 class RanksTogether(Ranks):
-    """Places of an order, of which the first is worth 1/b. So b goods together are worth at most 1, even with ties.
+    """Places in an order, with value 1/b for the first place. So b goods together are worth at most 1, even with ties.
 
     Args:
         most: largest number b of goods that one person may get.
@@ -225,7 +227,7 @@ class RanksTogether(Ranks):
 
     @property
     def unit(self) -> float:
-        """Points of b first places together."""
+        """Points of the first place, times the number b of goods."""
         return super().unit * self.most
 
     def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:

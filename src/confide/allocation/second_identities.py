@@ -62,10 +62,10 @@ class Handed:
     """The value of the goods that second identities get in one run, in units of value, averaged over people.
 
     Args:
-        gain: value that the second identity's goods add to the first identity's goods, less the price of the second
-            identity's goods.
-        alone: value of the second identity's goods by themselves, less their price.
-        both: share of cases in which both identities get a good.
+        gain: value that the second identity's goods add to the value of the first identity's goods, less the price of
+            the second identity's goods.
+        alone: value of the second identity's goods without those of the first identity, less their price.
+        both: share of the people, in [0, 1], with a good for both identities.
     """
 
     gain: float
@@ -80,12 +80,12 @@ class SecondIds:
     errors between populations.
 
     Args:
-        gain: gain of a bidder who adds a second identity with a copy of their record, and uses the better of the goods
-            that the two identities get.
+        gain: gain of a bidder who adds a second identity with a copy of their record, and uses the goods of both
+            identities for themselves. Of single goods the bidder uses the better one.
         error: standard error of `gain`.
         alone: gain of an owner who can use, or pass on, all goods of both identities.
         alone_error: standard error of `alone`.
-        both: share of cases in which both identities get a good.
+        both: share of the people, in [0, 1], with a good for both identities.
         people: number of people in each population.
         crowds: number of synthetic populations.
     """
@@ -104,9 +104,9 @@ def handed(market: Any, billboard: Any, record: Callable[[int], Any], held: Held
 
     Args:
         market: market that ran.
-        billboard: billboard of the run.
-        record: function from a place to the record of the person at that place.
-        held: function from a share to the goods in the share.
+        billboard: billboard (public record) of the run.
+        record: function from a position in the public order of bidders, from 0, to the record of the person there.
+        held: function from a decoded share to the tuple of the goods in the share.
         worth: function from a record and a tuple of goods to the value of these goods together, in units of value.
     """
     people = np.unique(np.linspace(0, market.people - 1, _TRIED).round().astype(int)).tolist()
@@ -130,9 +130,9 @@ def second_ids(
 
     Args:
         market: market that hands out goods.
-        crowds: for each population, the data of a run and a function from a place to the record of the person at that
-            place.
-        held: function from a share to the goods in the share.
+        crowds: for each population, a pair: the data of a run, and a function from a position in the public order of
+            bidders, from 0, to the record of the person there.
+        held: function from a decoded share to the tuple of the goods in the share.
         worth: function from a record and a tuple of goods to the value of these goods together, in units of value.
     """
     certified: Any = replace(market, certify_with=0.0)
@@ -194,7 +194,7 @@ class LoneLies:
         gain: mean gain, from asking for one good only, of people who get nothing with a truthful report; 0 if nobody
             gets nothing.
         gain_error: standard error of `gain`; infinite if people get nothing in one population only.
-        second: gain of a person from a second identity, in the measuring runs.
+        second: gain of a person from a second identity with the same record, measured in the measuring runs.
         people: number of synthetic people in each population.
         crowds: number of synthetic populations.
         runs: number of measuring runs on all populations together.

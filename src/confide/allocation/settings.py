@@ -1,4 +1,4 @@
-"""Settings of `PMatch`, `SinkhornMatch` and `PAlloc` that measured well, chosen from public sizes alone. The
+"""Settings of `PMatch`, `SinkhornMatch` and `PAlloc` with high measured welfare, chosen from public sizes alone. The
 measurements are no promise.
 
 *Single goods.* The choice depends on the ratio of the counts' error to a supply. The error is computed from its exact
@@ -173,8 +173,8 @@ def arities(horizon: int) -> tuple[int, ...]:
 
 
 def usual_error(counter: TreeCounter, failure_probability: float) -> float:
-    """A close estimate of the error, in counted bids, that no count exceeds, except with the failure probability. The
-    error is computed exactly at another noise scale, and scaled in proportion.
+    """A close estimate of a bound on the errors of all counts, in bids, which holds except with the failure
+    probability. The bound is computed exactly at another noise scale, and scaled in proportion.
 
     Args:
         counter: counter with noise on the integers.
@@ -241,8 +241,8 @@ def first_that_fits(
 
     Args:
         kind: class of the auction.
-        common: public sizes that all rungs share: people, goods, supply and epsilon.
-        copies: number of copies of a typical good.
+        common: parameters that all rungs share: people, goods, supply and epsilon.
+        copies: number of copies of a typical good, from `typical`.
         rungs: pairs of the settings of a rung and the largest ratio of error to supply at which the rung is used.
         reserved: share of the optimal welfare that each rung loses even without noise, in the order of the rungs.
     """

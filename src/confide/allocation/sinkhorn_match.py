@@ -67,17 +67,20 @@ class ScalingBillboard(AnyBillboard):
     Args:
         people: number n of public slots.
         goods: number k of goods.
-        demands: noisy sums of soft demand in each of R rounds, in units of 2^-16 bidders, shape (R, k). A market with
-            enough copies of every good has no rounds.
-        paths: prices before each round and at the end, in units of 2^-20, shape (R + 1, k).
+        demands: noisy sum of all bidders' soft demands for each good in each of R rounds, in units of 2^-16 bidders,
+            shape (R, k). A market with enough copies of every good has no rounds.
+        paths: prices before each round and after the last round, in units of 2^-20 of value, shape (R + 1, k).
         asked: noisy number of bidders who ask for each good at the last prices, shape (k,).
         rates: threshold of each good, shape (k,). A bidder gets the good that they ask for if their public random
             number, in 0..2^32 - 1, is below the threshold.
-        public_seed: seed of the public random numbers; empty if there are none.
-        cutoffs: for each good, the public place from which on holders of the good do not get it, as in
-            `AuctionBillboard`.
-        surplus: noisy sum of all bidders' best gains at the final prices, as in `AuctionBillboard`.
-        welfare: noisy sum of the values of all assigned goods to their holders, as in `AuctionBillboard`.
+        public_seed: seed of the public random numbers, 64 hexadecimal digits; empty in a market with enough copies of
+            every good.
+        cutoffs: for each good, the position in the public order of bidders from which on holders do not get the good,
+            shape (k,); None if the mechanism never takes goods from holders.
+        surplus: noisy sum of all bidders' best gains (value less price) at the final prices, in units of value; None
+            without a certificate.
+        welfare: noisy sum of the values of all assigned goods to their holders, in units of value; None without a
+            certificate.
     """
 
     people: int
@@ -121,11 +124,11 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     operator of the run, before noise is added. A verifier computes the same prices and rates (`check`).
 
     The public randomness is drawn after all bids are in. A bidder who knew their random numbers earlier could bid for
-    another good, or give their place to another person. An operator who draws seeds until one suits favours some
+    another good, or give their position to another person. An operator who draws seeds until one suits favours some
     bidders over others who ask for the same good. The operator's choice of a seed does not affect the privacy of any
     row. The billboard does not prove, however, that the operator kept the first seed that was drawn. Two remedies
-    exist. The operator can commit, before bids close, to words that are then mixed with a public beacon's, or another
-    party can draw the seed.
+    exist. Before bids close, the operator can commit to random numbers that are later combined with those of a public
+    beacon. Or another party can draw the seed.
 
     Ties. `spread` is the largest amount that public biases add to the value of a good. If values are ranks, stars or
     similar, a good spread is the step between neighbouring values. On fine values the default of .02 costs about .001
@@ -211,7 +214,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     @cached_property
     def budgets(self) -> tuple[Fraction, ...]:
-        """Epsilon of each round. All rounds together use the part of the budget that clearing and certificate leave."""
+        """Epsilon of the release in each round. All rounds together use the share of the privacy budget that remains
+        after the final count and the certificate.
+        """
         cost = written(self._demands_cost)
         return tuple(cost * share for share in weights(self.growth, self.rounds))
 
@@ -222,7 +227,8 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return found if written(found) <= left else math.nextafter(found, 0.0)
 
     def scale(self, budget: Fraction) -> float:
-        """Scale of discrete Laplace noise, rounded up, for numbers whose l1 sensitivity is `l1_sensitivity` bidders.
+        """Scale of discrete Laplace noise, in bidders, rounded up, for a release with the l1 sensitivity
+        `l1_sensitivity`.
 
         Args:
             budget: epsilon of the release.
@@ -275,10 +281,10 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     # ---- public arithmetic after each release
 
     def moved(self, path: NDArray[np.int64], demand: NDArray[np.int64], r: int) -> NDArray[np.int64]:
-        """The prices after a round, on the grid of 2^-20.
+        """The prices after a round, in units of 2^-20 of value, shape (k,).
 
         Args:
-            path: prices before the round, in units of 2^-20, shape (k,).
+            path: prices before the round, in units of 2^-20 of value, shape (k,).
             demand: noisy demand as released, in units of 2^-16 bidders, shape (k,).
             r: number of the round, from 0.
         """
@@ -344,9 +350,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         """The good that a bidder asks for at the last prices, or -1 for none.
 
         Args:
-            row: bidder's valuations, already checked, shape (k,).
-            index: bidder's place, from 0.
-            billboard: billboard of the run.
+            row: bidder's valuations in [0, 1], shape (k,), which the function does not check.
+            index: bidder's position in the public order of bidders, from 0.
+            billboard: billboard (public record) of the run.
         """
         gains = row - billboard.prices
         if self.spread and not self.plentiful:

@@ -62,7 +62,7 @@ __all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of",
 # ---- soft demand
 
 WHOLE = 1 << 16
-"""Number of units, of 2^-16 each, in the demand of one whole bidder."""
+"""Number of units in the soft demand of one whole bidder. A unit is 2^-16 of a bidder."""
 
 _ALONE = 2**20  # values that one thread is done with sooner than others can be started
 
@@ -169,9 +169,9 @@ def soft_demand(
     Args:
         values: valuations of all bidders.
         prices: price of each good, shape (k,).
-        temperature: temperature tau > 0.
+        temperature: temperature tau > 0 of the soft demand, in units of value.
         biases: biases that are added to the bidders' values, if any.
-        first: public place of the bidder in the first row of `values`.
+        first: position, in the public order of bidders, of the first row of `values`, from 0.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0], [0.5, 0.5], [0.0, 0.0]], people=3, goods=2)
@@ -229,7 +229,7 @@ def logarithm(numbers: _Reals) -> _Reals:
 
 
 def prices_of(path: _Integers) -> _Reals:
-    """Prices as doubles, from whole numbers of units of 2^-20."""
+    """Prices in units of value, as doubles, from whole numbers of units of 2^-20."""
     return np.ldexp(path.astype(np.float64), -GRID)
 
 
@@ -247,12 +247,12 @@ def moved_prices(
     quotient is reduced to at most 5. If there is enough for all bidders, the quotient (n - S)/(n - D) is replaced by 1.
 
     Args:
-        path: prices before the round, in units of 2^-20, shape (k,).
+        path: prices before the round, in units of 2^-20 of value, shape (k,).
         demand: demand D_j as released, in units of 2^-16 bidders, shape (k,).
         supply: number s_j of copies of each good, shape (k,).
         people: number n of bidders.
-        step: amount by which a price rises if the ratio of demand to supply rises by the factor e.
-        highest: upper bound on the value of any good.
+        step: amount, in units of value, by which a price rises if the ratio of demand to supply rises by the factor e.
+        highest: upper bound on the prices, in units of value: the largest possible value of a good, biases included.
     """
     copies = np.array(supply, dtype=np.float64)
     wanted = np.ldexp(demand.astype(np.float64), -(WHOLE.bit_length() - 1))
@@ -287,7 +287,7 @@ def falling(first: float, last: float, rounds: int) -> tuple[float, ...]:
 
 
 def weights(growth: float, rounds: int) -> tuple[Fraction, ...]:
-    """Shares of a budget that sum to 1, each `growth` times the share before.
+    """Shares of a budget for `rounds` rounds that sum to 1, each `growth` times the share before.
 
     Example:
         >>> weights(2.0, 2)
@@ -315,7 +315,7 @@ def rates(
     Args:
         asked: noisy number of bidders who ask for each good, as released, shape (k,).
         supply: number of copies of each good, shape (k,).
-        scale: scale b of the discrete Laplace noise of each number.
+        scale: scale b, in bidders, of the discrete Laplace noise of each number.
         failure_probability: probability beta in (0, 1) that more copies of one good are given than its supply.
 
     Example:

@@ -54,10 +54,10 @@ class Rows:
     The rows are private.
 
     Args:
-        index: place of each row's person in the public list of ids, from 0, int64, shape (m,). No place occurs twice in
-            the batches of one pass over the data.
+        index: position of each row's person in the public list of ids, from 0, int64, shape (m,). No position occurs
+            twice in the batches of one pass over the data.
         starts: index in `named` at which each row begins, int64, shape (m + 1,).
-        named: goods, ascending within a row, int32.
+        named: number of the good of each entry, ascending within a row, int32.
         values: value of each good in `named`, in (0, 1], float32.
     """
 
@@ -67,7 +67,7 @@ class Rows:
     values: NDArray[np.float32]
 
     def row(self, place: int) -> dict[int, float]:
-        """Mapping from good to value, for the row at one place of the batch."""
+        """Mapping from the number of a good to its value, for the row at one position of the batch, from 0."""
         there = slice(int(self.starts[place]), int(self.starts[place + 1]))
         return dict(zip(self.named[there].tolist(), self.values[there].tolist(), strict=True))
 
@@ -81,7 +81,7 @@ def gathered(batches: Iterable[Rows], people: int, goods: int) -> Valuations:
         goods: number k of goods.
 
     Raises:
-        InvalidInput: rows of another campaign.
+        InvalidInput: a row for a person or a good that does not exist, as in rows of another campaign.
 
     Example:
         >>> rows = Rows(np.array([2]), np.array([0, 1]), np.array([1], np.int32), np.array([0.5], np.float32))
@@ -177,7 +177,8 @@ def _wide(
 
 
 def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
-    """A column as numbers, with NaN for empty cells, and the code of each cell's problem.
+    """The cells of a column as numbers, with NaN for empty cells, and the code of each cell's problem
+    (`confide.tables.roles`).
 
     Args:
         name: name of the column.
@@ -220,7 +221,7 @@ def read_long(
             "ignore" leaves the line out.
         rejected: mapping that receives id -> reason. For a line that belongs to no listed person, the mapping receives
             "row 7" -> reason. Only the operator may see the mapping.
-        counted: list that receives the number of lines.
+        counted: list to which the number of lines of the table is appended; None for no count.
 
     Raises:
         InvalidInput: a missing column, or a column of a wrong type; never for a value.
@@ -333,7 +334,7 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
     """Convert answers into rows of values, without zeros.
 
     Args:
-        index: place in the public list of ids of the person of each of m rows, shape (m,).
+        index: for each of m rows, the position of the row's person in the public list of ids, from 0, shape (m,).
         row: row that each of z cells belongs to, ascending, shape (z,).
         named: good of each cell, ascending within a row, shape (z,).
         cells: answers without a problem, shape (z,).
@@ -346,10 +347,11 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
 
 
 def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> dict[int, float]:
-    """One person's record from typed answers, with the same values as for the same row in a file.
+    """One person's record from typed answers, as a mapping from the number of a good to its value. The values are the
+    same as for a row of a file with the same answers.
 
     Args:
-        given: mapping from good to the text that the person would write in its cell.
+        given: mapping from the name of a good to the text that the person typed for this good.
         goods: names of the goods.
         scale: public rule that turns answers into values.
 
@@ -400,7 +402,7 @@ _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 @dataclass(frozen=True)
 class RowCodec:
     r"""Conversion between rows and bytes. With at most `DENSE` goods the bytes of a row hold the value of each good.
-    With more goods they hold the number and the value of each good with a positive value.
+    With more goods the bytes of a row hold the number and the value of each good with a positive value.
 
     Args:
         goods: number k of goods.
@@ -416,7 +418,7 @@ class RowCodec:
     goods: int
 
     def pack(self, batch: Rows) -> tuple[np.ndarray, list[bytes]]:
-        """The places of a batch's people in the public list of ids, and one report of bytes for each row."""
+        """The positions of a batch's people in the public list of ids, and a bytes object for each row."""
         if self.goods <= DENSE:
             table = np.zeros((len(batch.index), self.goods), dtype="<f4")
             table[np.repeat(np.arange(len(batch.index)), np.diff(batch.starts)), batch.named] = batch.values
@@ -427,7 +429,7 @@ class RowCodec:
         return batch.index, [data[start:end] for start, end in pairwise(ends)]
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Rows:
-        """The batch that given places and reports encode, as `pack` returns them."""
+        """The batch that positions and bytes objects encode, in the form that `pack` returns."""
         data = b"".join(reports)
         if self.goods <= DENSE:
             table = np.frombuffer(data, dtype="<f4").reshape(len(slots), self.goods)

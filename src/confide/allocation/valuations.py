@@ -1,8 +1,8 @@
 """The value of each good to each bidder: a dense table, or a sparse one with only the goods that each bidder names.
 
-Each row belongs to one bidder and is checked without any other row. The treatment of a bad row never depends on another
-row. A bad row is either refused, with an error that its bidder or the holder of the table sees, or it counts as a row
-of zeros, as an absent bidder's row does.
+Each row belongs to one bidder and is checked without any other row. The treatment of a bad row, which is a row with a
+value that cannot be used, never depends on another row. A bad row is either refused, with an error that its bidder or
+the holder of the table sees, or it counts as a row of zeros, as an absent bidder's row does.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ _MOST_GOODS = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Valuations:
-    """A table of n rows of k valuations in [0, 1], with zeros included or left out. The table is private.
+    """The valuations in [0, 1] of k goods by n bidders, one row for each bidder. A sparse table leaves out goods of
+    value 0. The table is private.
 
     Args:
         people: number n of rows.
         goods: number k of goods.
-        values: valuations row after row, float32 or float64: all n k of them if `starts` is None, or only those that
-            are not left out.
+        values: valuations of all rows, one row after another, float32 or float64. A dense table holds n k valuations,
+            and a sparse table only those of the goods in `named`.
         starts: index in `values` at which each row begins, int64, shape (n + 1,); None for a dense table.
-        named: number of the good of each entry of `values`, ascending within a row, int32; empty for a dense table.
+        named: number of the good that each entry of `values` belongs to, ascending within a row, int32; empty for a
+            dense table.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], people=2, goods=3)
@@ -85,7 +87,8 @@ class Valuations:
                 anyone who sees the message. "null" treats the row as zeros.
 
         Raises:
-            InvalidInput: another shape or type; or a bad row under "refuse", which the message names.
+            InvalidInput: data of another shape or type, or a bad row under "refuse". In the second case the message
+                names the row.
         """
         whole("people", people, at_least=1)
         if whole("goods", goods, at_least=1) > _MOST_GOODS:
@@ -109,7 +112,8 @@ class Valuations:
 
     @classmethod
     def whole(cls, data: Any) -> Valuations:
-        """Check valuations for uses other than a run. The numbers of bidders and goods follow from the data.
+        """Check valuations, and take the numbers of bidders and goods from the shape of the data. The function serves
+        uses other than a run.
 
         Args:
             data: valuations in any form that `of` accepts.
@@ -212,7 +216,7 @@ class Valuations:
         return float(np.sum(self.of_goods(allocation)))
 
     def of_goods(self, allocation: NDArray[Any]) -> NDArray[np.float64]:
-        """The value of each bidder's own good to that bidder, shape (n,); 0 without a good."""
+        """The value of each bidder's assigned good to that bidder, shape (n,); 0 for a bidder without a good."""
         chosen = np.asarray(allocation, dtype=np.int64)
         held = np.flatnonzero(chosen >= 0)
         out = np.zeros(self.people)
@@ -253,7 +257,8 @@ def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:
 
 
 def as_row(record: Any, goods: int) -> NDArray[np.float64]:
-    """One bidder's valuations, checked on their own. A slot without a record becomes zeros.
+    """One bidder's valuations of all goods, shape (k,), checked without any other bidder's row. An absent bidder has
+    zeros.
 
     Args:
         record: valuations in [0, 1], shape (k,); or a mapping from the number of a good to its valuation; or a row in
@@ -261,7 +266,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
         goods: number k of goods.
 
     Raises:
-        InvalidInput: a record that is wrong. The message names the error, to the bidder alone.
+        InvalidInput: a record that cannot be used. The message describes the error, and is meant for the bidder alone.
     """
     if record is None:
         return np.zeros(goods)

@@ -1,9 +1,9 @@
 """An auction of bundles in progress: bidders bid batch by batch, and all noisy bid counts are released after each
 batch.
 
-Between two releases of the counts no bidder's bid depends on any other bidder's bid. Bidders with valuations in tables
-are played by compiled code, bidders with programs one by one. A bidder's own device takes the same steps as the
-auction.
+Between two releases of the counts no bidder's bid depends on any other bidder's bid. Compiled code takes the steps of
+bidders with valuations in a table. Bidders with valuations that are programs are asked one by one. A bidder's own
+device takes the same steps as the auction.
 
 *The steps of a bidder.* A good that a bidder holds is priced at the price at which they won it. One more good is priced
 at the current price. In their slot bidders drop the goods that were outbid. After that, bidders bid on one good of a
@@ -100,13 +100,14 @@ OutbidTests = Literal["slot", "round_end"]
 
 
 def report_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: int = 2) -> int:
-    """The largest l1 distance between the reports of neighbouring data sets, over all rounds but the last together. At
-    least 1.
+    """The largest l1 distance, at least 1, between the reports of two neighbouring data sets, over all rounds except
+    the last. A report says that a bidder would bid once more.
 
     Args:
         rounds: number R >= 1 of rounds.
         bid_cap: largest number C >= 1 of bids of one bidder.
-        tests: time at which goods are dropped: "slot" or "round_end".
+        tests: time at which bidders drop outbid goods: "slot" for the bidder's own slot, or "round_end" for the end of
+            a round.
         worlds: number of the two neighbouring data sets in which the bidder's row may be nonzero: 2, or 1 if neighbours
             replace a row by zeros.
 
@@ -135,7 +136,8 @@ def joint_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, last_report
     Args:
         rounds: number R >= 1 of rounds.
         bid_cap: largest number C >= 1 of bids of one bidder.
-        tests: time at which goods are dropped: "slot" or "round_end".
+        tests: time at which bidders drop outbid goods: "slot" for the bidder's own slot, or "round_end" for the end of
+            a round.
         last_report: whether there is a report after the last round too, as in the printed algorithm.
 
     Example:
@@ -153,7 +155,7 @@ def joint_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, last_report
 
 
 def free_reports(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: int) -> bool:
-    """Whether reports cost nothing if their noise is large enough.
+    """Whether reports cost no privacy beyond that of the bids, if the noise of the reports is large enough.
 
     Reports are free only with round-end tests, a cap that does not bind, and a bidder who may bid in both neighbouring
     data sets. If the bidder bids in one data set only, a report does not prevent a bid in the other.
@@ -189,9 +191,10 @@ class Standing:
 
     Args:
         goods: goods that the bidder holds, in the order in which they were won.
-        seen: published count of each held good just before the bid on it.
-        bids: number of bids made.
-        idle: whether no further good adds more than its price. An idle bidder stays idle until they lose a good.
+        seen: for each held good, the published count of bids on the good just before the bidder's bid on that good.
+        bids: number of bids that the bidder has made.
+        idle: whether the bidder declined to bid, because no further good adds more than its price. An idle bidder stays
+            idle until they lose a good.
     """
 
     goods: list[int] = field(default_factory=list)
@@ -200,11 +203,11 @@ class Standing:
     idle: bool = False
 
     def drop(self, counts: NDArray[np.int64], rules: Rules) -> None:
-        """Drop each good after whose bid more bids were counted than its effective supply. A bidder without a bid left
-        drops nothing before the end of the auction.
+        """Drop each good on which the bidder was outbid, because more bids than the good's effective supply were
+        counted after the bidder's bid. A bidder without a bid left drops nothing before the end of the auction.
 
         Args:
-            counts: published counts, shape (k,).
+            counts: published counts of bids on each good, shape (k,).
             rules: public rules of the auction.
         """
         if self.bids >= rules.bid_cap:  # no bid follows: the end decides
@@ -235,7 +238,7 @@ class Standing:
         Args:
             bidder: valuation of the bidder.
             prices: prices after the last release, shape (k,).
-            counts: counts of the last release, shape (k,).
+            counts: published counts of bids on each good after the last release, shape (k,).
             rules: public rules of the auction.
         """
         if rules.outbid_tests == "slot":
@@ -339,8 +342,8 @@ def end_round(
     published: _Integers, supply: _Integers, cap: int, dropping: bool, asking: bool, held: _Goods, seen: _Integers,
     sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_],
 ) -> int:
-    """Play the end of a round for all bidders. With round-end tests all bidders first drop outbid goods. Returns how
-    many report that they would bid once more; 0 without reports.
+    """Play the end of a round for all bidders. With round-end tests all bidders first drop outbid goods. Returns the
+    number of bidders who report that they would bid once more; 0 in auctions without reports.
     """
     found = 0
     for i in range(len(sizes)):
@@ -364,8 +367,8 @@ def play(
     noise: _Integers, held: _Goods, seen: _Integers, sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_],
     sums: _Integers, noisy: _Integers, published: _Integers, prices: _Reals, changes: _Integers,
 ) -> int:
-    """Play some slots of a round, one release a slot. Returns the number of changes of counts, which are written to
-    `changes`, shape (.., 3).
+    """Play some slots of a round, with one release after each slot. Returns the number of changes of counts, which are
+    written to `changes`, shape (.., 3).
     """
     goods, people = len(prices), len(sizes)
     increments, before = np.zeros(goods, dtype=np.int64), np.empty(goods, dtype=np.int64)
@@ -391,8 +394,9 @@ class BundleAuction(Running):
 
     @abstractmethod
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
-        """All bidders' goods, shape (n, b), with -1 for none, and the published count of each just before the bid on
-        it. Goods outbid since the last test are included.
+        """The goods that each bidder holds, with -1 for none, and the published count of each good just before the
+        bidder's bid on it; two arrays of shape (n, b). Goods on which the bidder was outbid after the last test are
+        included.
         """
 
 
@@ -478,16 +482,18 @@ def start_bundles(
     rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise, *, stepwise: bool | None = None,
     session: NoiseSession | None = None,
 ) -> BundleAuction:
-    """An auction of bundles before its first round.
+    """Start an auction of bundles, without playing any round.
 
     Args:
         rules: public rules of the auction.
         population: valuations of all bidders.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
-        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
-            For auctions of programs every release is drawn around its true sums.
-        session: session that pays for the noise. By default a session is opened on the line `COUNTS`.
+        stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
+            releases is drawn in one block, and the run adds it. The default is True for runs with few releases.
+            Auctions in which programs bid ignore `stepwise` and draw release by release.
+        session: session that charges the privacy loss of the noise. By default a session is opened for the line
+            `COUNTS` of the privacy charge.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise, session)

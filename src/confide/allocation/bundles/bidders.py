@@ -1,10 +1,11 @@
-"""The interface of valuations of bundles: the questions that a valuation answers for one bidder and for all bidders.
+"""The interface of valuations of bundles: the values, gains and surpluses of one bidder, and of all bidders together.
 
 A bundle is a tuple of goods. The tuple lists a good once for each copy in the bundle, in any order.
 
-All goods together may be worth at most 1 to a bidder. A record is accepted if its sum in doubles is at most 1 + 2^-21,
-which is half a step of the grid on which certificates count. So a row that adds up to 1 except for rounding, even in
-single precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a sum on that grid.
+All goods together may be worth at most 1 to a bidder. A bidder's record is accepted if its sum in doubles is at most 1
++ 2^-21. The excess of 2^-21 is half a step of the grid of 2^-20 on which welfare certificates add up values. So a row
+that adds up to 1 except for rounding, even in single precision, is accepted. One bidder still adds at most 2^20 + 1
+steps to a sum on that grid.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _Reals = NDArray[np.float64]
 
 
 def refuse_total(total: float, row: int | None = None) -> InvalidInput:
-    """The error for a record whose goods are together worth more than 1. Only the bidder with the record may see this
-    error.
+    """The error for a record in which all goods together are worth more than 1. Only the bidder with the record may see
+    this error.
     """
     whose = "record" if row is None else "values"
     what = "" if row is None else f"row {row}: "
@@ -52,12 +53,12 @@ class Bidder(ABC):
 
     @property
     def named(self) -> NDArray[np.int64]:
-        """Goods that the bidder may ever want, ascending."""
+        """Goods that may have a positive value to the bidder, in ascending order."""
         return np.arange(self.goods, dtype=np.int64)
 
     @abstractmethod
     def value(self, bundle: Bundle) -> float:
-        """The value v(bundle)."""
+        """The value v(bundle) of a bundle to the bidder, in [0, 1]."""
 
     @abstractmethod
     def gains(self, held: Bundle) -> _Reals:
@@ -68,8 +69,8 @@ class Bidder(ABC):
         """The bidder's surplus at given prices: the maximum of v(S) - p(S) over bundles S."""
 
     def pick(self, held: Bundle, prices: ArrayLike) -> int:
-        """The good that adds most above its price to the held goods, the smallest among equals, or -1 if no good adds
-        more than its price.
+        """The good with the largest positive gain over its price, when added to the held goods; -1 if no good adds more
+        than its price. Among equal gains the good with the smallest number is picked.
 
         For a gross-substitutes valuation the picked good lies in a most-preferred superset of the held goods. If the
         answer is -1, no superset is strictly better than the held goods themselves. The greedy choice of a good is
@@ -86,13 +87,13 @@ class Bidder(ABC):
         return best if bool(gains[best] > 0.0) else -1
 
     def demand(self, held: Bundle, prices: ArrayLike, most: int) -> tuple[int, ...]:
-        """A most-preferred superset of the held goods with at most `most` goods, found by repeated `pick` until no good
-        adds more than its price.
+        """A most-preferred superset of the held goods, with at most `most` goods. Goods are added by repeated `pick`
+        until no good adds more than its price.
 
         Args:
             held: goods that the bidder holds. Their prices no longer matter to the choice.
             prices: price of one more copy of each good, shape (k,).
-            most: largest number of goods in a bundle.
+            most: largest number of goods in the superset, the held goods included.
 
         Example:
             >>> from confide.allocation.bundles import SymmetricConcave
@@ -111,15 +112,17 @@ class Bidder(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """Rows of numbers that the compiled auction reads. Private.
+    """The numbers of all bidders' records, one row for each of the n bidders, in the form that the compiled auction
+    reads. Private.
 
     Args:
-        values: numbers of all rows, float32 or float64.
+        values: numbers of all rows, one row after another, float32 or float64.
         starts: index in `values` at which each row begins, int64, shape (n + 1,). Shape (1,) for a dense table of n k
             numbers.
         named: good of each number in `values`, int32. The array is empty if rows hold all goods.
         dense: whether each row holds all goods.
-        counted: whether a row holds the values of 0, 1, 2, ... goods of any kind, instead of a value for each good.
+        counted: whether the numbers of a row are the values of 0, 1, 2, ... copies of any goods, instead of the values
+            of single goods.
     """
 
     values: NDArray[Any]
@@ -145,7 +148,7 @@ class Population(ABC):
 
     @abstractmethod
     def bidder(self, index: int) -> Bidder:
-        """The valuation of the bidder at a place."""
+        """The valuation of the bidder at position `index`, from 0, in the public order of bidders."""
 
     @abstractmethod
     def worth(self, held: NDArray[Any]) -> _Reals:
@@ -162,7 +165,7 @@ class Population(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class BundleClass(Declared, ABC):
-    """A class of valuations of bundles, which is public and the same for all bidders."""
+    """A class of valuations of bundles, such as additive ones. The class is public and the same for all bidders."""
 
     @property
     def repeats(self) -> bool:
@@ -171,7 +174,7 @@ class BundleClass(Declared, ABC):
 
     @abstractmethod
     def largest(self, goods: int) -> int:
-        """Size of the largest bundle that may be worth more than every smaller bundle.
+        """Largest number of goods in a bundle that may be worth more than every smaller bundle.
 
         Args:
             goods: number k of goods.
@@ -179,25 +182,28 @@ class BundleClass(Declared, ABC):
 
     @abstractmethod
     def bidder(self, record: Any, goods: int) -> Bidder:
-        """One bidder's valuation, checked on its own. A slot without a record, None, values every bundle at 0.
+        """One bidder's valuation, from a record that is checked without any other record. The record None stands for an
+        absent bidder, to whom every bundle is worth 0.
 
         Args:
-            record: bidder's record in the form of the class.
+            record: bidder's record, in the form that the class defines.
             goods: number k of goods.
 
         Raises:
-            InvalidInput: a record that is wrong. The message names the error, to the bidder alone.
+            InvalidInput: a record that cannot be used. The message describes the error, and is meant for the bidder
+                alone.
         """
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
         """All bidders' valuations, checked row by row.
 
         Args:
-            data: records of all n bidders, in the form of the class.
+            data: records of all n bidders, in the form that the class defines, or a ready `Population` of the same
+                class and size.
             people: number n of bidders.
             goods: number k of goods.
             unusable: treatment of a bad record. "refuse" raises an error for the whole data set, which reveals the bad
-                record to anyone who sees the message. "null" treats the record as an empty slot.
+                record to anyone who sees the message. "null" treats the record as that of an absent bidder.
 
         Raises:
             InvalidInput: another number of records, or a bad record under "refuse".
@@ -222,8 +228,8 @@ class BundleClass(Declared, ABC):
 
 
 def same_kind(data: Population, valuation: BundleClass, people: int, goods: int) -> Population:
-    """Return a ready population after a check that its class and size are the given ones. The sensitivity of one bidder
-    depends on the class and the size.
+    """Return a population after a check of its class and size, on which the sensitivity to one bidder depends. The
+    class and size must equal the given ones.
     """
     if data.valuation != valuation:
         raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")
@@ -234,7 +240,7 @@ def same_kind(data: Population, valuation: BundleClass, people: int, goods: int)
 
 
 class Listed(Population):
-    """A population of bidders that are objects, asked one by one.
+    """A population in which each bidder is a `Bidder` object that is asked separately.
 
     Args:
         bidders: the n bidders.

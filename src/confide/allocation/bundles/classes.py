@@ -1,11 +1,11 @@
 """Classes of valuations of bundles that are rows of numbers: sums, counted goods, and assignments.
 
-Sums are unit-demand, additive, and capped additive valuations, with one number for each good. A second copy of a good
-is worth 0. A bundle is worth the sum of its best goods, as many as the cap allows: a weighted uniform matroid. A bidder
-who holds fewer goods than the cap gains a further good's full value. A bidder who holds as many goods as the cap does
-not bid.
+Sums are unit-demand, additive, and capped additive valuations. Their records have one number for each good. A second
+copy of a good is worth 0. A bundle is worth the sum of its best goods, as many as the cap allows: a weighted uniform
+matroid. A bidder who holds fewer goods than the cap gains a further good's full value. A bidder who holds as many goods
+as the cap does not bid.
 
-Counted goods are valuations of the number of goods: any goods will do, and each further good adds no more than the one
+Counted goods are valuations that depend only on the number of goods. Each further good adds no more value than the good
 before.
 
 Assignment valuations (OXS) are for bidders with a few places, each of which may be filled by one good. The value v(S)
@@ -326,7 +326,7 @@ class Additive(_SumClass):
 @wire("CappedAdditive", "cap")
 @dataclass(frozen=True, kw_only=True)
 class CappedAdditiveValuation(_SumClass):
-    """A capped additive valuation, v(S) = sum of the largest v_j over S, at most `cap` of them.
+    """A capped additive valuation: v(S) is the sum of the `cap` largest values v_j of goods j in S.
 
     Example:
         >>> CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.5], goods=3).value((0, 1, 2))
@@ -391,8 +391,9 @@ class _PlaceBidder(Bidder):
 @wire("Assignment", "places")
 @dataclass(frozen=True, kw_only=True)
 class Assignment(BundleClass):
-    """An assignment valuation: v(S) is the heaviest matching of places and copies of goods in S. A record is a (places,
-    k) table of numbers >= 0.
+    """An assignment valuation: v(S) is the largest total value of a matching between the bidder's places and the copies
+    of goods in S. A record is a table of numbers in [0, 1], shape (places, k), with the value of each good in each
+    place.
 
     Each number is rounded down to a multiple of 2^-40. All goods together, the sum over places of each place's best
     good, are worth at most 1.

@@ -46,10 +46,10 @@ class NotSubstitutes:
     """A pattern of values that no gross-substitutes valuation has.
 
     Args:
-        pattern: kind of the pattern: "loses" (a good lowers the value), "complements" (two goods are worth more
-            together than apart), or "uneven" (of three sums of pairs only one is the largest).
+        pattern: name of the kind of pattern: "loses" (a good lowers the value), "complements" (two goods are worth more
+            together than apart), or "uneven" (the two largest of the three sums in the module's description differ).
         bundle: bundle S to which the goods of the pattern are added.
-        goods: goods i, j, l of the pattern.
+        goods: further goods of the pattern: one good for "loses", two for "complements", and three for "uneven".
         gap: amount, in units of value, by which the pattern violates gross substitutes.
     """
 
@@ -73,16 +73,18 @@ def falsify_gross_substitutes(
     valuation: Bidder | Callable[[tuple[int, ...]], float], goods: int, trials: int, seed: int, *, copies: int = 1,
     tolerance: float = 1e-9,
 ) -> NotSubstitutes | None:
-    """Search for a pattern that shows that a valuation does not have gross substitutes.
+    """Search for a pattern of values that shows that a valuation does not have gross substitutes. Returns None if no
+    such pattern is found.
 
-    If there are at most `trials` patterns, all are tested, and None proves gross substitutes up to the tolerance.
+    If there are at most `trials` patterns, all are tested, and the result None then proves gross substitutes up to the
+    tolerance.
 
     Args:
         valuation: bidder, or function from a bundle, a tuple of goods in ascending order, to the value of the bundle.
         goods: number k of goods.
         trials: largest number of patterns that are tested, drawn with public randomness.
         seed: public seed of the drawn patterns.
-        copies: largest number of copies of one good in a bundle.
+        copies: number of copies of each good that a tested bundle may hold.
         tolerance: largest violation, in units of value, that counts as rounding.
 
     Raises:
@@ -229,11 +231,12 @@ class _OracleBidder(Bidder):
 
 @dataclass(frozen=True, kw_only=True)
 class UserOracle(BundleClass):
-    """Any gross-substitutes valuations. A record is a program from bundles to values, an `OracleRecord`, or a bidder of
-    another class.
+    """The class of all gross-substitutes valuations, given by programs. A record is a function from a bundle to its
+    value, an `OracleRecord`, or a `Bidder` of another class.
 
-    A program is tested on its own at submission: v(empty) = 0, v(all) <= 1, and `trials` questions that a valuation
-    without gross substitutes may fail. Passing the test does not prove gross substitutes.
+    Each value program is tested at submission, without any other bidder's program. The tests are v(empty) = 0, v(all)
+    <= 1, and `trials` questions that a valuation without gross substitutes may fail. Passing the tests does not prove
+    gross substitutes.
 
     Example:
         >>> oracle = UserOracle(most=2)

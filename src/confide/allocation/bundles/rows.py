@@ -24,7 +24,7 @@ __all__ = ["population_of", "record_of", "usable", "width"]
 
 
 def width(valuation: BundleClass, goods: int) -> int:
-    """Number of numbers in a row that a bidder submits.
+    """Length of the row of numbers that a bidder submits.
 
     Args:
         valuation: class whose records are rows of numbers.
@@ -34,11 +34,11 @@ def width(valuation: BundleClass, goods: int) -> int:
 
 
 def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
-    """The record that corresponds to one row.
+    """The record, in the form of a class of valuations, that corresponds to one submitted row.
 
     Args:
         valuation: class of the record.
-        row: mapping from the index in the row, from 0, to the number there; zeros may be left out.
+        row: mapping from the index in the submitted row, from 0, to the number at that index; zeros may be left out.
 
     Example:
         >>> record_of(SymmetricConcave(most=2), {0: 0.5, 1: 0.25})
@@ -58,8 +58,8 @@ def population_of(
 ) -> Population:
     """All bidders' valuations, from any form of data that a run accepts.
 
-    A campaign collects batches of `Rows`. A row of a batch that is no record of the class counts as an empty row, so
-    the treatment of a row never depends on another bidder's row.
+    A campaign collects batches of `Rows`. A row of a batch that cannot be used counts as an empty row, so the treatment
+    of a row never depends on another bidder's row.
 
     Args:
         valuation: class of the valuations.
@@ -67,7 +67,8 @@ def population_of(
             record; or batches of `Rows`.
         people: number n of bidders.
         goods: number k of goods.
-        unusable: treatment of a bad record that is no row of a batch, as in `BundleClass.population`.
+        unusable: treatment of a bad record in data other than batches: "refuse" or "null", as in
+            `BundleClass.population`.
 
     Raises:
         InvalidInput: data that the class refuses; never for a row of a batch.
@@ -102,7 +103,7 @@ def _summed(steps: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def usable(valuation: BundleClass, batch: Rows, goods: int) -> NDArray[np.bool_]:
-    """Whether each of the m rows of a batch is a record of the class, shape (m,). Private.
+    """Whether each of the m rows of a batch can be used as a record of the class, shape (m,). Private.
 
     Args:
         valuation: class of the valuations.

@@ -190,12 +190,12 @@ class Window:
     bundles, called goods in doubt. The differences between two prices change by at most a given width.
 
     Args:
-        rows: bidders, shape (m,).
-        bounds: index at which the goods of each bidder begin, shape (m + 1,).
-        found: goods in doubt; k stands for no good.
-        worth: value of each good in doubt to its bidder; 0 for no good.
-        holds: number of copies of each good in doubt that the bidder has, 0 or 1. For the entry "no good", the number
-            of empty places.
+        rows: indices of the m bidders among all bidders, from 0, shape (m,).
+        bounds: index in `found` at which the goods of each bidder begin, shape (m + 1,).
+        found: goods in doubt of all m bidders, one bidder after another, shape (z,); k stands for no good.
+        worth: value of each good in doubt to its bidder, shape (z,); 0 for no good.
+        holds: number of copies of each good in doubt that its bidder has, 0 or 1, shape (z,). For "no good", the number
+            of goods by which the bidder's bundle is smaller than b.
     """
 
     rows: _Integers
@@ -224,12 +224,14 @@ class Choices:
         self.used = np.zeros(self.values.goods, dtype=np.int64)
 
     def choose(self, prices: _Reals) -> None:
-        """Let each bidder take a best bundle."""
+        """Let each bidder take a best bundle at given prices, shape (k,)."""
         of = self.values
         _choose(*of.rows, prices, self.supply, self.held, self.used)
 
     def window(self, prices: _Reals, width: float) -> Window:
-        """The bidders whose bundle may change, and their goods in doubt."""
+        """The bidders with a bundle that may change, and their goods in doubt, if differences between the prices, shape
+        (k,), change by at most `width`.
+        """
         of, none = self.values, np.empty(0, dtype=np.int64)
         counts = np.zeros(of.people + 1, dtype=np.int64)
         _window(*of.rows, prices, width, self.held, False, counts[1:], none,
@@ -244,7 +246,7 @@ class Choices:
         return Window(rows=rows, bounds=np.append(bounds[rows], size), found=found, worth=worth, holds=holds)
 
     def store(self, window: Window) -> None:
-        """Take over the decisions about goods in doubt from a window."""
+        """Copy the decisions about goods in doubt from a window into the bidders' bundles."""
         _store(window.bounds, window.rows, window.found, window.holds, self.values.goods, self.held)
 
 

@@ -38,14 +38,14 @@ _Integers = NDArray[np.int64]
 
 
 class Doubts(NamedTuple):
-    """The bidders in doubt, with the goods they hold and the goods they could hold. An entry is a pair of a bidder and
-    a good.
+    """The m bidders in doubt, with the goods that they hold and the goods that they could hold. An entry is a pair of a
+    bidder and a good. All arrays without another shape have one element for each entry.
 
     Args:
         bounds: index at which each bidder's entries begin, shape (m + 1,).
         found: good of each entry; k for no good.
         worth: value of the entry's good to its bidder.
-        holds: number of copies of the good that the bidder has; updated in place.
+        holds: number of copies of the entry's good that its bidder has; updated in place.
         owner: bidder of each entry.
         first: first entry in the list of holders of each good, shape (k + 1,), or -1 for none.
         following: next entry in the same list of holders.
@@ -63,17 +63,18 @@ class Doubts(NamedTuple):
 
 
 class Arcs(NamedTuple):
-    """Heaps of arcs, one for each pair of goods.
+    """Heaps of arcs, one heap for each pair of goods. All arrays without another shape have one element for each arc.
 
     Args:
         root: cheapest arc from one good to another, shape (k + 1, k + 1), with -1 for none. The shape is (0, 0) if no
             arcs are kept.
-        loss: bidder's loss by each arc, apart from prices.
-        leaves: entry of the good that the bidder holds.
-        enters: entry of the good that the bidder could hold.
+        loss: value that the bidder loses by the change of goods, without the prices.
+        leaves: index, in `Doubts`, of the entry of the good that the bidder holds.
+        enters: index, in `Doubts`, of the entry of the good that the bidder could hold.
         left: left child of each arc in its heap.
         right: right child of each arc in its heap.
-        pool: number of arcs that were ever in use, and the first arc that is free again; shape (2,).
+        pool: number of array elements that were ever in use, and index of the first element that is free again, or -1
+            for none; shape (2,).
     """
 
     root: _Integers
@@ -117,7 +118,7 @@ def _merged(a: int, b: int, arcs: Arcs) -> int:
 
 @kernel
 def offer(leaves: int, enters: int, doubts: Doubts, arcs: Arcs) -> None:
-    """Insert an arc of one bidder into its heap."""
+    """Insert an arc, from the good of entry `leaves` to the good of entry `enters` of a bidder, into its heap."""
     a = arcs.pool[1]
     if a >= 0:
         arcs.pool[1] = arcs.left[a]
@@ -141,7 +142,9 @@ def offer_all(entry: int, doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def cheapest(j: int, l: int, doubts: Doubts, arcs: Arcs) -> int:  # noqa: E741
-    """The cheapest arc from j to l, or -1 for none. Arcs that no longer exist are dropped from the heap."""
+    """The cheapest arc from good j to good l, or -1 for none. Arcs of changes that are no longer possible are dropped
+    from the heap.
+    """
     nothing = len(doubts.first) - 1
     a = arcs.root[j, l]
     while a >= 0 and (doubts.holds[arcs.leaves[a]] == 0 or (l != nothing and doubts.holds[arcs.enters[a]] > 0)):
@@ -460,16 +463,16 @@ def balance(
     copy.
 
     Args:
-        window: bidders in doubt, whose goods are updated in place.
+        window: bidders in doubt and their goods. The goods are updated in place.
         prices: price of each good and, last, 0 for no good; shape (k + 1,), updated in place.
         used: number of holders of each good among all bidders, shape (k,), updated in place.
         supply: number of copies of each good, shape (k,).
-        width: largest distance by which prices may move apart. If prices move apart by more, goods that are missing in
-            the window could matter.
+        width: largest change of the difference between two prices. If a difference changes by more, goods that are
+            missing in the window could matter.
 
     Returns:
-        Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If
-            some good is still out of balance, a new window around the reached prices is needed.
+        Three values: whether all goods are balanced, the number of paths, and the largest change of the difference
+            between two prices. If some good is not balanced, a new window around the reached prices is needed.
     """
     nodes, size = len(prices), len(window.found)
     sizes = np.diff(window.bounds)

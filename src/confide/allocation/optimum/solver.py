@@ -26,7 +26,7 @@ __all__ = ["Handout", "OptimalAllocation", "as_supply", "cells", "exact_optimum"
 
 
 def cells(people: int, supply: NDArray[np.int64]) -> int:
-    """Number of pairs of a bidder and a single copy, where at most n copies of each good count for n bidders."""
+    """Number of pairs of a bidder and a single copy of a good. For n bidders at most n copies of each good count."""
     return int(people * np.minimum(supply, people).sum())
 
 
@@ -106,7 +106,9 @@ class Handout:
 
 
 def welfare_of(values: Valuations, allocation: NDArray[Any]) -> float:
-    """The sum of the values of all goods to their holders, rounded once. The allocation has shape (n,)."""
+    """The sum of the values of all assigned goods to their holders, rounded once. The allocation holds the good of each
+    bidder, shape (n,), with -1 for none.
+    """
     return math.fsum(values.of_goods(allocation).tolist())
 
 
@@ -132,7 +134,7 @@ _ATTEMPTS = 10_000
 _MOST_CELLS = 2**24
 _MOST_COPIES = 2**53
 _OFF = 1e-9
-"""Largest gap at which a solution is accepted, for each place of a bundle."""
+"""Largest gap at which a solution is accepted, for each of the n b goods that n bidders may hold."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -170,7 +172,8 @@ def exact_optimum(
 
     Raises:
         InvalidInput: no such table, supply or method; or too large a table for "assignment".
-        SolverFailed: the gap between bound and welfare is above 10^-9 for each good of a bundle.
+        SolverFailed: the gap between bound and welfare is above n b 10^-9, or the search found no allocation within the
+            supply.
 
     Source: spec allocation 12; weak duality: 4.2.
 
