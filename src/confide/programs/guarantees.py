@@ -380,8 +380,8 @@ def quantile(tail: float, discrete: bool) -> float:
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:
-    """A bound that a martingale with Gaussian increments exceeds with at most the given probability, if its predictable
-    variance is the given one.
+    """A bound that a martingale with Gaussian or sub-Gaussian increments exceeds with at most the given probability, if
+    its predictable variance is the given one.
 
     Args:
         variance: observed predictable variance Q.

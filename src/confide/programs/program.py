@@ -340,7 +340,7 @@ class Program(Declared, ABC):
 
         Raises:
             InvalidInput: another number of rows, or an array of another shape; records of another program; or a bad
-                row, where it is refused.
+                row, if bad rows are refused.
         """
         if not isinstance(data, ProgramRecords):
             with np.errstate(all="ignore"):  # a warning would be about somebody's row
