@@ -210,8 +210,9 @@ def read_wide(
         roster: public list of ids.
         id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If an id has several
             rows, the first row counts.
-        rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or as "row 7"
-            if the row has no id of the list. Only the operator may see the dictionary.
+        rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or by the
+            number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
+            dictionary.
         rows: largest number of rows in a batch. The number affects only the speed.
 
     Raises:
@@ -368,8 +369,9 @@ class Bids:
             source: table to read.
             roster: public list of ids.
             id: name of the column of ids.
-            rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or as "row
-                7" if the row has no id of the list. Only the operator may see the dictionary.
+            rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or by the
+                number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
+                dictionary.
             counted: list to which the number of lines of the table is appended.
         """
         reported, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
