@@ -3,9 +3,9 @@
 The flag of a coupling constraint rises when the load of the constraint comes near its supply. The pattern of flags,
 which states when each flag rose, is published. Given the prices, the public draws and the pattern of flags, the flags
 are independent of each other, and the contribution of every unchanged participant is fixed. So the log ratio of a
-pattern's probabilities on two neighbouring data sets is a sum over constraints, where each term integrates over the
-noise of one level. The module computes this log ratio in two ways: along runs of a mechanism for six people, with the
-drawn noise, and over all patterns for a few people and constraints.
+pattern's probabilities on two neighbouring data sets is a sum over constraints. Each term is the log ratio of two
+integrals over the noise of one level. The module computes this log ratio in two ways: along runs of a mechanism for six
+people, with the drawn noise, and over all patterns for a few people and constraints.
 
 The class `FlagLaw` has the exact law of the times at which flags rise, for programs that are small enough to list all
 transcripts.

@@ -324,7 +324,7 @@ class Descent:
 
     def steps(self, t: int) -> NDArray[np.float64]:
         """Step sizes of the rule "gradient" in a round, shape (k,), in price units of 2^-24 for each load unit of
-        2^-20. They are equal in all rounds of the burn-in, and in all main rounds.
+        2^-20. The step sizes are equal in all rounds of the burn-in, and in all main rounds.
 
         Args:
             t: number of the round, from 0.
@@ -410,7 +410,7 @@ _LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so la
 def usual_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> dict[str, int]:
-    """Recommended `burn_in` and `rounds` of a mechanism. They are as large as prices need to converge, but `burn_in` is
+    """Recommended `burn_in` and `rounds` of a mechanism. Both are as large as prices need to converge, but `burn_in` is
     at least 100, `rounds` at least 200, and each at most 40,000.
 
     Args:
@@ -463,9 +463,9 @@ def limited(program: Program) -> NDArray[np.bool_]:
 
 
 def holds(program: Program) -> NDArray[np.float64]:
-    """Reference amounts, in natural units, shape (k,): excess and reserve of each constraint are stated as shares of
-    its reference amount. The amount is the supply, but at most the largest possible load; for equations and supplies <=
-    0 it is `constants.width`.
+    """Reference amount of each constraint, in natural units of load, shape (k,). Total excess and total reserve are
+    stated as shares of the sum of these amounts. The amount is the supply, but at most the largest possible load; for
+    equations and supplies <= 0, the amount is `constants.width`.
     """
     supplies = np.array(program.supplies, dtype=np.float64)
     instead = program.two_sided | (supplies <= 0)

@@ -77,7 +77,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         Refused: noise beyond the largest supported scale, or too many calls of a solver (people times rounds).
     """
 
-    program: Annotated[Program, Parameter("the family and its public parameters")]
+    program: Annotated[Program, Parameter("program with its public parameters, of any family")]
     epsilon: Annotated[float, Parameter("privacy loss of the whole outcome, towards everybody else together",
                                         unit="nats", above=0)]
     delta: Annotated[float, Parameter(

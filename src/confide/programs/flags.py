@@ -88,11 +88,11 @@ def flag_loss(
     Args:
         level: epsilon, in nats, of the noise of each level, which is Laplace noise of scale Cinf/level.
         query: epsilon, in nats, of the noise of each query, which is Laplace noise of scale Cinf/query.
-        entries: kappa = C1/Cinf, the largest number of constraints in which one contribution can have the largest
-            entry, for the largest sum C1 and the largest entry Cinf of a contribution.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
         rows: number k of constraints.
-        neighbours: "replace" if neighbouring data sets differ by any other record of one participant, or
-            "add_or_remove" if they differ by a record that is left out.
+        neighbours: "replace" if neighbouring data sets have different records of one participant, or "add_or_remove" if
+            one of them lacks this participant's record.
 
     Source: spec convex_programs 5.
 
@@ -128,8 +128,8 @@ def flag_split(
 
     Args:
         epsilon: privacy loss of all flags, > 0, in nats.
-        entries: kappa = C1/Cinf, the largest number of constraints in which one contribution can have the largest
-            entry, for the largest sum C1 and the largest entry Cinf of a contribution.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
         rows: number k of constraints.
         queries: number of queries of each constraint.
         failure_probability: failure probability beta in (0, 1).
@@ -163,8 +163,8 @@ def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
     Args:
         people: number of people n.
         epsilon: privacy loss of all flags, in nats.
-        entries: kappa = C1/Cinf, the largest number of constraints in which one contribution can have the largest
-            entry, for the largest sum C1 and the largest entry Cinf of a contribution.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
         rows: number k of constraints.
     """
     return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "replace"))
@@ -179,16 +179,16 @@ class Flags:
         people: number n of people, who are served in the order of their public places.
         supply: (k,) supplies as whole numbers, in load units of 2^-20.
         largest: largest entry Cinf of a contribution, in natural units of load.
-        entries: kappa = C1/Cinf, the largest number of constraints in which one contribution can have the largest
-            entry, for the largest sum C1 and the largest entry Cinf of a contribution.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
         epsilon: privacy loss of all flags, > 0, in nats.
         failure_probability: upper bound in (0, 1) on the probability that some load ends above its supply. With stops
             no load can end above its supply.
         batch: number of people between two queries.
         stop_delta: largest delta that stops may cost; 0 for no stops. A stop raises a flag, whatever the noise, before
             the supply can be exceeded.
-        neighbours: "replace" if neighbouring data sets differ by any other record of one participant, or
-            "add_or_remove" if they differ by a record that is left out.
+        neighbours: "replace" if neighbouring data sets have different records of one participant, or "add_or_remove" if
+            one of them lacks this participant's record.
 
     Raises:
         InvalidInput: a number out of range.
@@ -463,8 +463,8 @@ def _pass(
     """Serve the people from `first` to `last`, and make a query for every constraint after each batch that has noise.
 
     Args:
-        starts: (n + 1,) int64 places where each participant's contribution begins.
-        rows: (z,) int64 rows of the nonzero entries.
+        starts: (n + 1,) int64 indices in `rows` and `loads` at which the entries of each participant begin.
+        rows: (z,) int64 constraint of each nonzero entry.
         loads: (z,) int64 nonzero entries.
         first: first place of a batch.
         last: place after the last participant.

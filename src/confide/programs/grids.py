@@ -81,16 +81,17 @@ class Constants(Declared):
         (Fraction(2, 1), 1.0)
     """
 
-    rows: Annotated[int, Parameter("coupling rows", symbol="k", at_least=1)]
-    largest_entry: Annotated[float, Parameter("largest |c_ij|", symbol="Cinf", above=0)]
+    rows: Annotated[int, Parameter("number of coupling constraints", symbol="k", at_least=1)]
+    largest_entry: Annotated[float, Parameter("largest absolute entry of a contribution", symbol="Cinf", above=0)]
     largest_sum: Annotated[float, Parameter(
         "largest sum of the absolute entries of one contribution", symbol="C1", above=0)]
     most_value: Annotated[float, Parameter("largest value of a participant", symbol="V", at_least=0)]
-    width: Annotated[float, Parameter("largest distance between the load of a row and its supply", symbol="w", above=0)]
+    width: Annotated[float, Parameter(
+        "largest distance between the load of a constraint and its supply", symbol="w", above=0)]
     tau: Annotated[tuple[float, ...], Parameter(
-        "(k,) largest increase of the value by one unit of excess on each row", above=0)]
+        "(k,) largest increase of the optimum by one unit of excess in each constraint", above=0)]
     least_entry: Annotated[float, Parameter(
-        "smallest non-zero entry of a vertex's contribution; 0 if it is unknown", symbol="Lmin",
+        "smallest nonzero entry of the contribution of an extreme action (vertex); 0 if it is unknown", symbol="Lmin",
         at_least=0)] = 0.0
     least_sum: Annotated[float, Parameter(
         "smallest sum of the contribution of an action with a value above 0; 0 if it is unknown",
@@ -100,7 +101,7 @@ class Constants(Declared):
     packing: Annotated[bool, Parameter(
         "whether values and contributions are never negative, and everybody may have nothing")] = True
     step_scale: Annotated[tuple[float, ...] | None, Parameter(
-        "(k,) divisor of the usual step of each row; None if no public scale is known", above=0)] = None
+        "(k,) divisor of the usual step of each constraint; None if no public scale is known", above=0)] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

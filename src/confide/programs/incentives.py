@@ -190,7 +190,12 @@ def _most_units(program: Program) -> int:
 
 
 class Relative(NamedTuple):
-    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of the truth] + added."""
+    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of the truth] + added.
+
+    Args:
+        factor: factor >= 1.
+        added: amount >= 0, in units of value.
+    """
 
     factor: float
     added: float

@@ -125,9 +125,9 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
-        """Reference amounts, in natural units, shape (k,): excess and reserve are stated as shares of their sum. The
-        amount of a constraint is its supply, but at most the largest possible load; for an equation or a supply <= 0 it
-        is `constants.width`.
+        """Reference amount of each constraint, in natural units of load, shape (k,). Total excess and total reserve are
+        stated as shares of the sum of these amounts. The amount is the supply, but at most the largest possible load;
+        for an equation or a supply <= 0, the amount is `constants.width`.
         """
         return holds(self.program)
 

@@ -151,11 +151,11 @@ class Program(Declared, ABC):
         InvalidInput: a number out of range.
     """
 
-    people: Annotated[int, Parameter("public slots", symbol="n", at_least=1, at_most=MOST_PEOPLE)]
+    people: Annotated[int, Parameter("number of public slots", symbol="n", at_least=1, at_most=MOST_PEOPLE)]
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "supply of each coupling row, or one number for all rows", symbol="b")]
+        "supply of each coupling constraint, or one number for all", symbol="b")]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
-        "dual bound of each row, or one for all rows: largest increase of the optimum by one unit of excess; by "
+        "dual bound of each constraint, or one for all: largest increase of the optimum by one unit of excess; by "
         "default the bound of the family", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
 
     two_sided: ClassVar[bool] = False
@@ -180,7 +180,7 @@ class Program(Declared, ABC):
 
     def _fits(self) -> None:
         """Check and complete the fields of a particular family, before supplies are expanded to one number for each
-        row.
+        constraint.
         """
 
     def _for_rows(self, name: str, given: Any) -> tuple[float, ...]:

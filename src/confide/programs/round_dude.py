@@ -129,7 +129,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @cached_property
     def flags(self) -> Flags:
-        """The flags of all rows, with their levels, noise and privacy loss."""
+        """The flags of all constraints, with their levels, noise and privacy loss."""
         one, (epsilon, delta) = self.program.constants, self._gaussian_part
         mine = _below(written(self.epsilon) - written(epsilon))
         batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch

@@ -80,7 +80,7 @@ class ConvexProgram(Program):
         InvalidInput: tau is missing, a number is out of range, or actions need more than 32 bits.
     """
 
-    template: Annotated[Template, Parameter("everybody's program, as arrays")] = field(kw_only=True)
+    template: Annotated[Template, Parameter("program of one participant, as arrays")] = field(kw_only=True)
     extent: Annotated[Extent, Parameter("largest values and contributions, over the public ranges")] = field(
         kw_only=True)
     accuracy: Annotated[float, Parameter(

@@ -113,7 +113,8 @@ class AggregativeGame(Program):
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
         "any number, 1 by default; only the scale of prices depends on it", above=0, at_most=MOST_TAU)] = field(
             default=None, kw_only=True)
-    actions: Annotated[int, Parameter("of everybody", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
+    actions: Annotated[int, Parameter(
+        "number of actions of each participant", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
     largest: Annotated[float, Parameter(
         "largest absolute contribution", symbol="gamma", at_least=1.0 / LOAD_UNIT,
         at_most=_LARGEST)] = field(kw_only=True)

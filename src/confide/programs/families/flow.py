@@ -85,7 +85,8 @@ class Flow(Program):
     hops: Annotated[int, Parameter("largest number of arcs of a path",
                                    symbol="L", at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
-    escape: Annotated[float, Parameter("the cost of the escape", symbol="M", above=0)] = field(kw_only=True)
+    escape: Annotated[float, Parameter(
+        "cost of the escape, the alternative to all routes", symbol="M", above=0)] = field(kw_only=True)
     nodes: Annotated[int | None, Parameter(
         "number of nodes; by default the number of nodes of the arcs", at_least=2, at_most=_MOST_NODES)] = field(
             default=None, kw_only=True)

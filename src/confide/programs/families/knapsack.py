@@ -79,7 +79,7 @@ class Knapsack(Program):
         "largest sum of the weights of an item, each in units of its largest weight; k by default. A sum below k/2 "
         "makes the noise smaller", above=0)] = field(default=None, kw_only=True)
     step_scale: Annotated[float | tuple[float, ...] | None, Parameter(
-        "divisor of the usual step of each row, 2 tau/(step_scale sqrt(rounds)): a smaller divisor is faster and less "
+        "divisor of each resource's usual step, 2 tau/(step_scale sqrt(rounds)): a smaller divisor is faster and less "
         "steady. No promise of an outcome depends on it; by default tau times all supply together", above=0)] = field(
             default=None, kw_only=True)
 

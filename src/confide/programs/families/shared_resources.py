@@ -59,7 +59,8 @@ class SharedResources(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "number of units that exist already: one number for each row, or one for all", symbol="b", at_least=0)] = 0.0
+        "number of units that exist already: one number for each constraint, or one for all",
+                                                           symbol="b", at_least=0)] = 0.0
     needs: Annotated[tuple[tuple[int, ...], ...], Parameter(
         "resources of each of the m projects, by their numbers from 0, each resource once")] = field(kw_only=True)
     costs: Annotated[tuple[float, ...], Parameter(
