@@ -1,5 +1,5 @@
-"""Sharing scarce resources among people with private needs, by convex programs that are solved along one private path
-of prices.
+"""Allocation of scarce resources to people with private values and needs, by convex programs. A run computes a sequence
+of prices under differential privacy, and each participant's allocation follows from these prices.
 
 >>> from confide.programs import PrivDude, UnitDemand
 >>> from confide.privacy.noise import Noise

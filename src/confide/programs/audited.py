@@ -6,20 +6,22 @@ claims about shares, are checked with as many simulated people as the campaign h
 
 Fixed-transcript audit: a copy of the mechanism for six people runs on two neighbouring data sets with the same noisy
 answers. Both runs must publish the same bits to everybody except the changed participant. The privacy loss along the
-transcript is computed from the exact numbers, before noise, of both runs. For each part of the noise, the privacy loss
-along the transcript must be within the charge of that part. The fixed-transcript audit involves no sampling.
+transcript is computed from the exact numbers, before noise, of both runs. For each kind of noise, such as the noise of
+the prices, the privacy loss along the transcript must not exceed the loss that is charged for this noise. The
+fixed-transcript audit involves no sampling.
 
 Full-size run: the mechanism runs on simulated people, and runs again on the same people with another record for one of
 them.
 
-Six people show the privacy loss that a rule of the mechanism causes, but no effect that occurs only among many people.
-In the full-size run, the numbers of people, rows and rounds and the noise are the campaign's own, as far as the running
-time allows. Both full-size runs receive the same noisy answers. The published results must not differ, and the privacy
-loss along the path of prices is exact. In a full-size run, the noise is chosen such that flags never rise. In a
-mechanism with stops, flags rise before any stop could raise them, because a stop is a function of the loads and has its
-own delta. The information in the flags about the changed participant is computed from the scales of the noise, unless
-there are too many flags. The ratio of the measured loss to the promised loss shows how small the noise could become
-before the audit flags it.
+A run with six people shows the privacy loss that a rule of the mechanism causes, but no effect that occurs only among
+many people. In the full-size run, the noise and the numbers of people, constraints and rounds are the campaign's own,
+as far as the running time allows. Both full-size runs receive the same noisy answers. The published results must not
+differ, and the privacy loss along the path of prices is exact. If the mechanism has flags without stops, the noise of
+both runs is chosen so that no flag rises. If the mechanism has stops, the noise is chosen so that each flag rises
+before its stop could raise the flag. A stop depends on the exact loads and is paid for by its own delta. The
+information in the flags about the changed participant is computed from the scales of the noise, if each flag has at
+most 64 queries. The ratio of the measured loss to the promised loss shows how small the noise could become before the
+audit reports too little noise.
 """
 
 from __future__ import annotations
@@ -109,14 +111,14 @@ else:
     _Read = object
 
 def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
-    """Fixed-transcript audit of a mechanism for six people. The privacy loss between worst-case neighbours is compared
-    with the charges and the promises.
+    """Fixed-transcript audit of a mechanism for six people. The privacy loss between worst-case neighbouring data sets
+    is compared with the charged losses and with the promises.
 
-    The loss of each part of the noise, and of all parts together, is compared with the charge. Where all noise is
+    The loss of each kind of noise, and of all noise together, is compared with the charged loss. Where all noise is
     Gaussian, the total is also compared with each promise of the mechanism.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`, without faults.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`, without injected faults.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the simulated records and of the noise.
 
@@ -147,12 +149,13 @@ _Bent = Callable[[Noise], Noise]
 def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
     """Check that the numbers published in each round are the result of that round's own draw of noise.
 
-    Three injected faults must be found: noise that is used twice, public randomness that is drawn too early, and too
-    little noise of the flags. Reused noise causes no loss along a path on which a neighbour changes each round by the
-    same amount, so other audits can miss reused noise. The comparison of each round with its own draw always finds it.
+    The check must find up to three injected faults, as far as they are possible in the mechanism: noise that is used
+    twice, public randomness that is drawn too early, and too little noise of the flags. Reused noise causes no loss
+    along a path of prices on which the changed record changes each round by the same amount, so other audits can miss
+    reused noise. The comparison of each round with its own draw always finds it.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the simulated records and of the noise.
     """
@@ -179,10 +182,11 @@ def answers_row(
     scale. Public randomness must be drawn after the records have been read.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`, sound or with an injected fault.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`, with or without an injected fault.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the simulated records and of the noise.
-        bent: function from the noise source of a run to the noise source that the run uses; by default the same.
+        bent: function that receives the noise source of a run and returns the source that the run uses instead; by
+            default, the source is unchanged.
         sound: mechanism without a fault, whose planned noise is compared with the drawn noise; `mechanism` by default.
     """
     wrong, runs = 0, 0
@@ -236,8 +240,9 @@ class _Reading(_Read):
 
 
 def attained(mechanism: Dude, pool: Pool) -> float:
-    """Largest l2 distance by which a replaced record changes the load at prices of zero, as a share of the l2
-    sensitivity. Both records are from the pool.
+    """Largest l2 distance by which one record changes the load at prices of zero, as a share of the l2 sensitivity.
+    Depending on the neighbouring relation of the mechanism, a record is replaced by another record of the pool, or is
+    left out.
 
     Args:
         mechanism: mechanism of any size.
@@ -290,7 +295,8 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
 
     Args:
         mechanism: mechanism of a campaign.
-        own: mechanism that runs: `mechanism` itself, or a smaller copy of a very large mechanism.
+        own: mechanism that runs: `mechanism` itself, or its copy for fewer people, from `scaled`, if `mechanism` is
+            very large.
         pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
     """
@@ -305,11 +311,13 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
 
 
 def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Audit rows of the full-size run: one for each promise of privacy that does not follow from another promise.
+    """Audit rows of the full-size run: one for each promise of privacy that does not follow from another promise. If
+    each flag has more than 64 queries, the only row is about the path of prices.
 
     Args:
         mechanism: mechanism of a campaign, whose promises are checked.
-        own: mechanism that runs: `mechanism`, a smaller copy, or one of the two with an injected fault.
+        own: mechanism that runs: `mechanism` itself, its copy for fewer people, or one of the two with an injected
+            fault.
         pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
 
@@ -345,8 +353,8 @@ def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramReco
 
 
 def _risen(own: RoundDude) -> dict[int, int]:
-    """Mapping from a row to the query at which the noise raises its flag. At an earlier query no stop can raise the
-    flag, since too few people have been counted.
+    """Mapping from a constraint to the query at which the noise raises its flag. At an earlier query no stop can raise
+    the flag, since too few people have been counted.
     """
     flags = own.flags
     if not flags.stop_delta:
@@ -479,11 +487,11 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
 def truth(
     twin: Charging, pool: Pool, replayed: Transcripts, promises: Sequence[Truthfulness], seed: int
 ) -> Examined:
-    """Check of the largest gain from a lie, computed from the measured privacy loss. In the injected fault, no
-    participant receives their favourite in place of their share.
+    """Check of the largest gain from a lie, computed from the measured privacy loss. The check is repeated with an
+    injected fault, in which unsatisfied participants do not receive their favourite action in place of their share.
 
     Args:
-        twin: copy of the campaign's mechanism for six people, from `tiny`; the mechanism charges prices.
+        twin: copy of the campaign's mechanism for six people, made by `tiny`. The campaign's mechanism charges prices.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         replayed: fixed-transcript audit of `twin`, from `jointly`.
         promises: promises of truthfulness of the campaign's own mechanism.
@@ -509,10 +517,10 @@ def laws(twin: Dude, pool: Pool, replayed: Transcripts, seed: int) -> Laws:
     """Statistical test of the probability distributions of the noise that a run draws.
 
     Args:
-        twin: copy of the campaign's mechanism for six people, from `tiny`.
+        twin: copy of the campaign's mechanism for six people, made by `tiny`.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         replayed: fixed-transcript audit of `twin`, from `jointly`.
-        seed: seed of the run.
+        seed: seed of the choice of records and of the noise of the run.
     """
     step = next(iter(steps(twin, pool, seed)))
     return Laws(draws=lambda: observed(replayed.run, joined(twin.program, step.records), seed), samples=_DRAWS,

@@ -70,8 +70,8 @@ _EACH = "after every run"
 
 
 def averages(program: Any, records: Any, main: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
-    """Exact value and exact load of everybody's average over a path of prices: a number, and an array of shape (k,),
-    both in natural units.
+    """Exact total value, a number, and exact total load, shape (k,), of all participants' best responses, on average
+    over a path of prices. Both are in natural units.
 
     Args:
         program: program of the run.
@@ -110,12 +110,13 @@ def promised_rows(
     Args:
         runs: pairs of a simulated run and the delivered action of each participant, int32, shape (n, width). The second
             element is None in mechanisms that deliver averages. All runs are of one mechanism, whose promises at its
-            own size are tested. For a promise of accuracy the best run counts. For a promise to each participant the
-            worst run counts.
-        promised: promises of the campaign's own mechanism that the rows stand for; the mechanism that ran may be a
-            smaller copy.
-        evidence: description of the runs, as the rows state it.
-        false_alarm: probability, in (0, 1), that a promise of accuracy that is kept fails in every one of the runs.
+            own size are tested. For a promise of accuracy, the run with the smallest error counts. For a promise to
+            each participant, the worst run counts.
+        promised: promises of the campaign's own mechanism, one for each audit row; the runs may be runs of a smaller
+            copy.
+        evidence: description of the runs, which each audit row repeats.
+        false_alarm: probability, in (0, 1), that all runs violate a promise of accuracy although the mechanism keeps
+            the promise.
     """
     found = [_Found.of(run, delivered) for run, delivered in runs]
     for own in runs[0][0].mechanism.guarantees():
@@ -147,7 +148,7 @@ class _Found:
     Args:
         dual: dual value, an upper bound on the value of any allocation.
         averages: value of the averages.
-        over: total by which the averages exceed the supplies, over all rows.
+        over: total by which the averages exceed the supplies, over all constraints.
         given: value of whole shares; None where averages are given, or nothing was delivered.
         least: smallest value less price of any participant's whole share; None where no price is charged.
     """
@@ -257,7 +258,8 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
         mechanism: mechanism to run.
         pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the drawn records and of the noise.
-        other: function from the noise source of the run to the noise source that is used; None for no change.
+        other: function that receives the noise source of the run and returns the source that the run uses instead; None
+            for no change.
     """
     noise: Noise = Noise.simulated(seed)
     which = study_generator(seed, "who has which").integers(0, len(pool.records), mechanism.program.people)
@@ -269,15 +271,15 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
 def behaviour(
     mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (), among: str = "",
 ) -> list[Examined]:
-    """Checks of one run at the campaign's own size, each repeated with injected faults. The checks cover shares, the
-    certificate, the supplies and the promises before the run. The result must not depend on the order of people or on
-    threads.
+    """Checks of one run at the campaign's own size, each repeated with injected faults. The checks cover the shares,
+    the certificate, the supplies, and the promises that are made before a run. The result must not depend on the order
+    of people or on threads.
 
     Args:
         mechanism: mechanism as the campaign will run it, or the smaller copy from `scaled`.
         pool: possible records of the mechanism's program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
-        promised: promises of the campaign's own mechanism that the checks stand for; `mechanism` may be a smaller copy.
+        promised: promises of the campaign's own mechanism that the checks test; `mechanism` may be a smaller copy.
         among: description of the smaller copy, such as its number of people; empty where the sizes are the campaign's.
     """
     excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
@@ -397,8 +399,8 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
 
     Args:
         run: a simulated run.
-        claimed: certificate to check. By default a certificate with a tiny failure probability is computed from the
-            billboard.
+        claimed: certificate to check; by default, a certificate that is computed from the billboard for a failure
+            probability of 10^-9.
     """
     mechanism, board = run.mechanism, run.outcome.billboard
     program, records, rounds = mechanism.program, run.records, mechanism.rounds
@@ -432,10 +434,10 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
 
 def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
     """Check that the delivered load exceeds a supply no more often than promised. Mechanisms that deliver averages give
-    no rows.
+    no audit rows.
 
-    Where the failure probability affects only the reserve, the audit sets the probability so small that no run may show
-    any excess. In all other cases the audit makes as many runs as the statistics need.
+    Where the failure probability affects only the reserve, the audit chooses a failure probability so small that no run
+    may show any excess. In all other cases the audit makes as many runs as the statistics need.
 
     Args:
         mechanism: mechanism as the campaign will run it, or the smaller copy from `scaled`.
@@ -462,7 +464,7 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
     """Check that stops alone keep the load within every supply. In the checked run the noise of the flags never raises
-    a flag, and prices have no time to rise.
+    a flag, and the number of rounds is too small for prices to rise.
 
     Args:
         mechanism: mechanism with stops, sound or with an injected fault.
@@ -482,7 +484,9 @@ def _never(noise: Noise) -> Noise:
 
 
 def _over(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Noise] | None = None) -> float:
-    """1 where a run delivers more than the supply in some row, computed from the shares and not from the billboard."""
+    """1 where a run delivers more than the supply of some constraint, computed from the shares and not from the
+    billboard.
+    """
     run = run_of(mechanism, pool, seed, other)
     actions = _delivered(run)
     load, supply = mechanism.program.load(run.records, actions), mechanism.program.supply_units
@@ -553,8 +557,8 @@ def _over_row(over: float) -> AuditRow:
 
 
 def delivering(mechanism: Dude) -> Dude:
-    """The mechanism with an audit of the load that accepts every run. A rejected run delivers nothing, so a fault would
-    not show.
+    """The given mechanism, changed so that its audit of the load accepts every run. A rejected run delivers nothing, so
+    an injected fault would have no effect.
 
     Args:
         mechanism: mechanism of any kind.

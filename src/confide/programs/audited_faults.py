@@ -1,7 +1,6 @@
 """Mechanisms with injected faults, of the kinds that occur in practice. The audits must flag each faulty mechanism.
 
-A fault is written once, as a class over the common base of all mechanisms, and is put on top of the class of the
-audited mechanism.
+Each fault is a mixin class. The function `inject_fault` combines the mixin with the class of the audited mechanism.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
     fixed-transcript audit of the mechanism can show are included.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`, without faults.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`, without injected faults.
         attained: largest l2 distance by which neighbours change a load, as a share of the l2 sensitivity, from
             `audited.attained`. Faults whose effect is too small to be seen at this distance are left out.
     """
@@ -83,7 +82,7 @@ def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
 
 
 def counting(mechanism: Dude) -> Dude:
-    """The mechanism with a program that counts every response several times.
+    """The mechanism with a program that counts every response three times.
 
     Args:
         mechanism: a mechanism without faults.
@@ -99,7 +98,7 @@ class _Same:
 
 
 class OneReleaseEachRound(_Any):
-    """Fault: composition is ignored, and each round has noise as if it were the only one."""
+    """Fault: the composition of rounds is ignored, and each round has noise as if no other round existed."""
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -136,7 +135,7 @@ class SigmaFromTheData(_Any):
 
 
 class ReusesNoise(_Any):
-    """Fault: every second round has the noise of the round before."""
+    """Fault: every second round repeats the noise of the round before."""
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -246,7 +245,7 @@ class _Scaled(Descent):
 
 
 class Counts(_Program):
-    """Fault: every response is counted and delivered `_TIMES` times, without a check of its bounds."""
+    """Fault: every response is counted and delivered three times, without a check of its bounds."""
 
     @cached_property
     def _sound(self) -> Program:
@@ -282,7 +281,7 @@ class AcceptsTheTruth(_Audited):
 
 
 class ChargesTwice(_Any):
-    """Fault: the charge of the audit, or of the path, has twice the squared budget."""
+    """Fault: a run spends twice the squared privacy budget of the promise."""
 
     @cached_property
     def squared_budget(self) -> Fraction:
@@ -362,7 +361,7 @@ class _AllRounds:
 
 
 class ForgetsTheDeviation(_Any):
-    """Fault: the certificate ignores the deviation that noise may have caused."""
+    """Fault: the certificate ignores the error that the noise may have caused."""
 
     def certify(self, billboard: Any) -> PathCertificate:
         return certificate(replace(billboard, round_noise_std=1e-9 * billboard.round_noise_std),

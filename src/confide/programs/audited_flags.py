@@ -1,18 +1,20 @@
 """Exact privacy loss from the times at which flags rise.
 
-The flag of a row rises when the load of the row comes near its supply. The pattern of flags, which says when each flag
-rose, is published. Given the prices, the public draws and the pattern of flags, the rows are independent, and the
-contribution of every unchanged participant is fixed. So the log ratio of a pattern's probabilities on two neighbouring
-data sets is a sum over rows of integrals over the noise of one level. The module computes this log ratio in two ways:
-along runs of a mechanism for six people, with the drawn noise, and over all patterns for a few people and rows.
+The flag of a coupling constraint rises when the load of the constraint comes near its supply. The pattern of flags,
+which states when each flag rose, is published. Given the prices, the public draws and the pattern of flags, the flags
+are independent of each other, and the contribution of every unchanged participant is fixed. So the log ratio of a
+pattern's probabilities on two neighbouring data sets is a sum over constraints. Each term is the log ratio of two
+integrals over the noise of one level. The module computes this log ratio in two ways: along runs of a mechanism for six
+people, with the drawn noise, and over all patterns for a few people and constraints.
 
 The class `FlagLaw` has the exact law of the times at which flags rise, for programs that are small enough to list all
 transcripts.
 
 A transcript of flags lists the query at which each flag rises. Given a transcript, the loads that are delivered before
-each query are known, and rows are independent of each other. The probability of a transcript is a product over rows,
-where each factor is a sum over the noise of the row's level (`confide.privacy.halting_law`). So the ratio of the
-probabilities on two neighbouring data sets is exact. The largest ratio is compared with the promise of `flag_loss`.
+each query are known, and the flags are independent of each other. The probability of a transcript is a product over
+constraints, where each factor is a sum over the noise of the constraint's level (`confide.privacy.halting_law`). So the
+ratio of the probabilities on two neighbouring data sets is exact. The largest ratio is compared with the promise of
+`flag_loss`.
 
 Source: spec convex_programs 5 and 11.8.
 """
@@ -57,12 +59,12 @@ class FlagLaw:
 
     Args:
         people: number of people n.
-        levels: (k,) public loads at which the rows' flags rise, apart from noise; whole numbers where the noise is on
-            the integers.
-        level: noise of each level.
-        query: noise of each query whether a load exceeds its level.
+        levels: (k,) public load at which the flag of each constraint would rise without noise; whole numbers where the
+            noise is on the integers.
+        level: distribution of the noise of each level.
+        query: distribution of the noise of each query. A query asks whether a load exceeds its level.
         batch: number of people between two queries.
-        stops: (k,) loads above which a flag rises for any noise; None for no stops.
+        stops: (k,) loads above which a flag rises whatever the noise; None for no stops.
 
     Raises:
         InvalidInput: more than 2^20 transcripts.
@@ -90,7 +92,7 @@ class FlagLaw:
 
     @property
     def queries(self) -> int:
-        """Number of queries of each row: one query after every batch except the last."""
+        """Number of queries of each constraint: one query after every batch except the last."""
         return -(-self.people // self.batch) - 1
 
     @property
@@ -104,7 +106,7 @@ class FlagLaw:
         """Loads that have been delivered before each query, shape (queries, k), if flags rise as in a transcript.
 
         Args:
-            contributions: (n, k) contributions of all people.
+            contributions: (n, k) contributions of all people, as in `logs`.
             transcript: (k,) query at which each flag rises.
         """
         batches = np.arange(self.people) // self.batch
@@ -114,10 +116,11 @@ class FlagLaw:
         return sums
 
     def logs(self, contributions: ArrayLike) -> NDArray[np.float64]:
-        """Logarithms of the transcripts' probabilities, shape (transcripts,).
+        """Natural logarithms of the transcripts' probabilities, shape (transcripts,).
 
         Args:
-            contributions: (n, k) contributions of all people, >= 0, in the unit of the noise.
+            contributions: (n, k) contributions >= 0 of all people, in the unit in which `levels` and the noise are
+                stated.
         """
         table = np.asarray(contributions, dtype=np.float64)
         if table.shape != (self.people, len(self.levels)):
@@ -137,8 +140,8 @@ class FlagLaw:
         """The largest absolute log ratio of the probabilities on two data sets, over all transcripts.
 
         Args:
-            first: (n, k) contributions of all people.
-            second: (n, k) contributions in the neighbouring data set.
+            first: (n, k) contributions of all people, as in `logs`.
+            second: (n, k) contributions of all people in the neighbouring data set.
         """
         one, other = self.logs(first), self.logs(second)
         possible = np.isfinite(one) | np.isfinite(other)
@@ -149,8 +152,8 @@ class FlagLaw:
         directions.
 
         Args:
-            first: (n, k) contributions of all people.
-            second: (n, k) contributions in the neighbouring data set.
+            first: (n, k) contributions of all people, as in `logs`.
+            second: (n, k) contributions of all people in the neighbouring data set.
             epsilon: privacy loss in nats, >= 0.
         """
         one, other = np.exp(self.logs(first)), np.exp(self.logs(second))
@@ -160,10 +163,10 @@ class FlagLaw:
 
 @cache
 def _row(gaps: tuple[float, ...], level: LaplaceLaw, query: LaplaceLaw, forced: int) -> tuple[float, ...]:
-    """Logarithms of the probabilities that one row's flag rises at each query, or never.
+    """Logarithms of the probabilities that the flag of one constraint rises at each query, or never.
 
     Args:
-        gaps: exact answers less the level of the row.
+        gaps: exact answers less the level of the constraint.
         level: noise of the level.
         query: noise of the queries.
         forced: query at which the flag rises if it has not risen before.
@@ -186,8 +189,8 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
     patterns. Where there are stops, their delta is checked too. Each check is repeated with injected faults.
 
     Args:
-        mechanism: mechanism as it will run.
-        twin: copy of the mechanism for six people, from `tiny`.
+        mechanism: mechanism as the campaign will run it.
+        twin: copy of the mechanism for six people, made by `tiny`.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the simulated records and of the noise.
     """
@@ -211,11 +214,11 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
 
 
 def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: RoundDude | None = None) -> AuditRow:
-    """The largest log ratio of the probabilities of a published pattern of flags on neighbouring data sets, over a
-    mechanism's own runs.
+    """Audit row for the flags along a mechanism's own runs. The row compares the promised loss with the largest log
+    ratio of the probabilities that a published pattern of flags has on two neighbouring data sets.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`, sound or with an injected fault.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`, with or without an injected fault.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the simulated records and of the noise.
         sound: mechanism without a fault, whose promise is compared with the result; `mechanism` by default.
@@ -240,13 +243,13 @@ def pattern_loss(
     mechanism: RoundDude, board: Any, draws: Sequence[Draw], first: ProgramRecords, second: ProgramRecords,
 ) -> float:
     """Absolute log ratio of the probabilities of a published pattern of flags on two data sets; infinite where the run
-    did not draw a part of its noise.
+    did not draw the noise of its levels or of its queries.
 
     Args:
         mechanism: mechanism that ran.
         board: billboard that the run published.
-        draws: draws of noise that the run made.
-        first: records of all participants.
+        draws: all draws of noise that the run made.
+        first: records of all participants in the run.
         second: records of all participants in the neighbouring data set.
     """
     if not mechanism.flags.queries:
@@ -280,11 +283,11 @@ def _log_probability(mechanism: RoundDude, table: ProgramRecords, board: Any, le
 
 def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> list[AuditRow]:
     """Exact check over every pattern of flags and every pair of neighbours with contributions of 0 or Cinf, for a few
-    people and rows. Cinf is the largest entry of a contribution.
+    people and constraints. Cinf is the largest entry of a contribution.
 
     Args:
-        mechanism: mechanism as it will run, sound or with an injected fault. The check uses the mechanism's noise and
-            bounds.
+        mechanism: mechanism as the campaign will run it, with or without an injected fault. The check uses the
+            mechanism's noise and bounds.
         sound: mechanism without a fault, whose promise is compared with the result; `mechanism` by default.
     """
     own, out = mechanism.flags, []
@@ -318,15 +321,16 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
 
 
 def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> AuditRow:
-    """The delta of stops: (1 + e^epsilon) times the probability that a stop raises some flag before noise does.
+    """Audit row for the delta of stops, which is (1 + e^epsilon) times the probability that a stop raises some flag
+    before noise does.
 
     A stop raises a flag before noise does only if a query's noise is below its level's noise by more than the room
     between the level and the stop. Where the level's noise is z, the noise of one of q queries is below z - room with
-    probability 1 - (1 - P[noise < z - room])^q. The delta of stops is an integral of the probability 1 - (1 - P[noise <
-    z - room])^q over z for all rows, computed by adaptive quadrature.
+    probability 1 - (1 - P[noise < z - room])^q. The integral of this probability over z is computed by adaptive
+    quadrature and multiplied by the number of constraints.
 
     Args:
-        mechanism: mechanism with stops, sound or with an injected fault.
+        mechanism: mechanism with stops, with or without an injected fault.
         sound: mechanism without a fault, whose promise is compared with the result; `mechanism` by default.
     """
     own = mechanism.flags

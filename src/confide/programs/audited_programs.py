@@ -3,8 +3,8 @@
 Supplies are chosen such that prices matter and the mechanism is not refused. The privacy of a record does not depend on
 the supplies.
 
-The module also measures how far two records move a load, compared with the l2 sensitivity on which all Gaussian noise
-of the family is based.
+The module also measures how much two records change a load, compared with the l2 sensitivity on which all Gaussian
+noise of the family is based.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 PEOPLE = 6
 SIX = f"{PEOPLE} made-up people"
-"""Description of the people in audits of six people, as the audit rows state it."""
+"""Description of the people in audits of six people, which the audit rows repeat."""
 
 _ROUNDS, _BURN_IN = 8, 3
 _WIDE = 64  # rows above which there are fewer rounds
@@ -103,8 +103,8 @@ def tiny(mechanism: Dude, pool: Pool) -> Dude:
 
 
 def _half(program: Program, pool: Pool) -> tuple[float, ...]:
-    """Half of the load of six people at prices of zero, shape (k,). A one-sided row has at least half of the largest
-    entry of a contribution.
+    """Half of the load of six people at prices of zero, shape (k,). The result for a one-sided constraint is at least
+    half of the largest entry of a contribution.
     """
     used = PEOPLE * pool.contributed(np.zeros(program.rows, dtype=np.int64)).mean(axis=0) / 2.0
     if program.two_sided or program.constants.signed:
@@ -178,7 +178,7 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
     the two is missing. All other participants have no records, or have random records.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the choice of records.
     """
@@ -197,11 +197,11 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
 
 
 def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
-    """Worst-case neighbours as pairs of tables, with a function that returns everything published in an outcome.
-    Everything except the changed participant's own share counts as published.
+    """Worst-case neighbouring data sets as pairs of tables, with a function that returns, as bytes, everything that an
+    outcome publishes. Everything except the changed participant's own share counts as published.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
         pool: possible records of the program, from which neighbouring data sets are built.
         seed: seed of the choice of records.
     """
@@ -217,7 +217,8 @@ def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
 
 
 class FlagAnswers(DampedNoise):
-    """Noise source in which the flags rise in a given pattern, for any loads. All other noise is drawn as usual.
+    """Noise source that makes the flags rise in a given pattern, whatever the loads are. All other noise is drawn as
+    usual.
 
     With the same noise, flags could rise at other times on a neighbouring data set. The published pattern has a
     probability of its own on either data set (`audited_flags`). All other outputs of a run must follow from the
@@ -225,8 +226,8 @@ class FlagAnswers(DampedNoise):
 
     Args:
         source: source of all other noise.
-        pattern: function from the number of a row to the query at which the row's flag rises, or None if the flag never
-            rises.
+        pattern: function from the number of a constraint, from 0, to the query at which the constraint's flag rises, or
+            None if the flag never rises.
     """
 
     def __init__(self, source: Noise, pattern: Callable[[int], int | None]) -> None:
@@ -269,20 +270,21 @@ def history_kinds(mechanism: Dude) -> int:
     """Number of kinds of noise histories that `histories` gives for a mechanism.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
     """
     return 3 if isinstance(mechanism, TightenAndAudit | RoundDude) else 2
 
 
 def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
-    """Function from the number of a noise history to the noise source of a run. The privacy loss must be bounded on
-    every possible noise history, so several kinds take turns. One kind of history is noise as it is drawn. In a second
-    kind of history the noise is much smaller, so that prices follow the responses closely. For a mechanism with flags
-    or with an audit of the load, some histories raise flags or reject the run, and others do not.
+    """Function from the number of a noise history, from 0, to the noise source of a run. The privacy loss must be
+    bounded on every possible noise history, so several kinds of history take turns. One kind of history is ordinary
+    simulated noise. In a second kind of history the noise is much smaller, so that prices follow the responses closely.
+    For a mechanism with flags or with an audit of the load, some histories raise flags or reject the run, and others do
+    not.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
-        seed: seed of the noise.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
+        seed: seed of the noise in all histories.
     """
     kinds = history_kinds(mechanism)
 
@@ -300,7 +302,7 @@ def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
 
 def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], ...]:
     """Three patterns of flags: every second flag rises at the last query and the others never, all rise at once, and
-    one row after the other.
+    one flag after the other.
     """
     at = number // 3
     return (lambda j: None if (j + at) % 2 else queries - 1, lambda _: at % max(1, queries),
@@ -334,15 +336,16 @@ _PRICES = 12
 
 
 def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Audit rows for the sensitivity: the largest distances between the contributions of two records at random prices.
-    Each contribution is a best response, to the same prices or to different prices.
+    """Audit rows for the sensitivity: the largest distances between the contributions of two records at several price
+    vectors, most of them random. Each contribution is that of a best response. The two responses are to the same prices
+    or to different prices.
 
-    Releases about rounded actions, and those of an audit of the load, compare responses at different prices. So the l2
-    sensitivity must also bound differences between responses at different prices. Each contribution must also be within
-    its declared bounds, since noise scales and flags depend on these bounds.
+    An audit of the load adds up responses to the prices of different rounds. So the l2 sensitivity must also bound
+    differences between responses to different prices. Each contribution must also be within its declared bounds, since
+    noise scales and flags depend on these bounds.
 
     Args:
-        mechanism: mechanism as it will run.
+        mechanism: mechanism as the campaign will run it.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         seed: seed of the random prices.
 
@@ -419,7 +422,7 @@ def sensitivity(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
     """Check of the sensitivity, with an injected fault in which contributions count three times.
 
     Args:
-        mechanism: mechanism as it will run.
+        mechanism: mechanism as the campaign will run it.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         seed: seed of the random prices.
     """

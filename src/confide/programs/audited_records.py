@@ -1,5 +1,5 @@
-"""Simulated records of every family of programs: typical records, and the records that change loads most. The simulated
-records are public and belong to no real person.
+"""Simulated records for every family of programs: typical records, and the records that change loads most. The
+simulated records are public and belong to no real person.
 
 For a user-defined program, the user gives a few records, public or invented. Neighbouring data sets are built from the
 user's records.
@@ -78,7 +78,7 @@ def drawn(program: Program, _draw: Generator) -> Any:
 
 @singledispatch
 def apart(_program: Program) -> list[Any]:
-    """Records for a program whose contributions to the load lie far apart.
+    """Records for a program, chosen so that their contributions to the load differ as much as possible.
 
     Args:
         _program: program that the records are for.
@@ -87,17 +87,18 @@ def apart(_program: Program) -> list[Any]:
 
 
 def beyond(program: Program, records: Sequence[Any], most: int = 400) -> ProgramRecords | None:
-    """Table of records with a number out of range, read as in a release: each counts as a slot without a record.
+    """Table of records with changed numbers, many of them out of range, read as in a release. A release treats a record
+    with a number out of range as a slot without a record.
 
-    In each record a single number is too large, by a little or by a lot, or below 0. There are also records in which
-    all numbers except the first, or all numbers, are out of range. Faulty bundles name a good twice, or one good too
+    In most of the records, a single number is multiplied by 1.25, 3 or 1000, or made negative. In some records, all
+    numbers, or all numbers except the first, are changed in this way. Faulty bundles name a good twice, or one good too
     many.
 
     Args:
         program: program that the records are for.
-        records: sound records, each in a form that `program.one` accepts. Records that answer demand queries by
-            themselves are left out.
-        most: largest number of records made.
+        records: valid records, each in a form that `program.one` accepts. Records that are objects with methods, as in
+            `CallbackDemand`, are left out.
+        most: largest number of records in the table.
 
     Returns:
         The table, or None where no record of the program can have a number out of range.
@@ -142,7 +143,7 @@ def _wrong(record: Any) -> list[Any]:
 
 
 def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
-    """One table of the given single records.
+    """A single table of the given records.
 
     Args:
         program: program that the records are for.
@@ -181,12 +182,13 @@ class Pool:
 
     @classmethod
     def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
-        """A pool of records that lie far apart, of random records, and of a slot without a record.
+        """A pool for a program. The pool has simulated records, or the given records, and always a slot without a
+        record. Some simulated records have contributions that lie far apart, and the others are random.
 
         Args:
             program: program that the records are for.
             draw: random generator, from `study_generator`.
-            size: number of random records.
+            size: number of random records among the simulated ones.
             records: records to use in place of all simulated records; None to simulate them.
         """
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)

@@ -1,7 +1,7 @@
 """A second computation of each participant's share from their record and the billboard, round by round.
 
-The computation uses only responses, values and contributions of the program, and no part of the mechanisms' own
-decodes. Sums are exact.
+The computation uses only responses, values and contributions of the program, and no code of the mechanisms' own
+`decode` methods. Sums are exact.
 
 Source: spec convex_programs 2 (Algorithm 8), 5, 6.
 
@@ -59,14 +59,15 @@ _Action = tuple[int, ...]
 
 
 class Standing(NamedTuple):
-    """The value of a path of prices to one participant. Amounts are in units of 2^-24/`program.scale` of value.
+    """Best responses of one participant along a path of prices, with their values and prices. Amounts are in units of
+    2^-24/`program.scale` of value.
 
     Args:
         played: the participant's best response to each main round, in order.
         favourite: the participant's best response at the charged prices.
         value: value of the participant's average action, times the number T of main rounds.
         paid: price of the participant's average action, times T.
-        most: value less price of the participant's favourite.
+        most: value less price of the participant's favourite action, at the charged prices.
     """
 
     played: tuple[_Action, ...]
@@ -110,10 +111,10 @@ def _charged(board: Any, burn_in: int) -> tuple[list[int], int]:
 
 
 def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
-    """The value of a path of prices to one participant.
+    """Best responses of one participant along a path of prices, with their values and prices.
 
     Args:
-        mechanism: mechanism whose run made the path.
+        mechanism: mechanism that made the path of prices.
         record: the participant's true record.
         board: billboard of the run.
     """
@@ -218,13 +219,13 @@ _SMALL = 1e-5  # of alpha, where nobody is reassigned
 
 @singledispatch
 def lie(_program: Program, _truth: Any, other: Any) -> Any:
-    """A record to report in place of the truth. The reported record may differ from the truth only in values, since
-    contributions are verified.
+    """A record that a participant could report in place of their true record. The reported record differs from the true
+    one only in data that the participant may misstate, such as values, since contributions are verified.
 
     Args:
         _program: program that the records are for.
         _truth: the participant's true record.
-        other: record of another participant.
+        other: another record for the same program, from which the misstated values are taken.
     """
     return other
 
@@ -240,17 +241,17 @@ def _(_program: Flow, truth: Any, other: Any) -> Any:
 
 
 def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *, audit: float = 0.0) -> list[AuditRow]:
-    """Two audit rows: the gain of the best lie on a fixed path, and the total gain of a lie. The total gain includes
-    the effect of a lie on the path, and on the result of an audit of the load.
+    """Two audit rows: the gain of the best lie on a fixed path of prices, and the total gain of a lie. The total gain
+    includes the effect of a lie on the path, and on the result of an audit of the load.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
         pool: possible records of the mechanism's program, which serve as true records and as lies.
         measured: privacy loss of the path, measured by the fixed-transcript audit: mu for Gaussian noise, or rho for
             discrete Gaussian noise.
         seed: seed of the simulated people and of the noise.
-        audit: privacy loss of the mechanism's audit of the load, in the same parameter; 0 for a mechanism without such
-            an audit.
+        audit: privacy loss of the mechanism's audit of the load, as mu or rho like `measured`; 0 for a mechanism
+            without such an audit.
     """
     path = path_row(mechanism, pool, seed)
     best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants
@@ -273,14 +274,15 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
 
 
 def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
-    """Check that no report gives a participant alpha more than the truth on a fixed path.
+    """Check that, on a fixed path of prices, no report gives a participant more than alpha beyond the utility of the
+    truth.
 
-    The paths are the mechanism's own, and also random ones that no run makes, because the bound holds for every path.
-    For whole shares the check uses the mean over all public draws. For an audit of the load, the check assumes that the
-    run is accepted, so that everybody receives their share.
+    The checked paths are paths of the mechanism's runs and random paths, because the bound holds for every path. For
+    whole shares, the check uses the mean over all public draws. If the mechanism has an audit of the load, the check
+    assumes that the audit accepts the run, so that everybody receives their share.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`, sound or with an injected fault.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`, with or without an injected fault.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         seed: seed of the simulated people and of the noise.
     """
@@ -317,10 +319,10 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
     """Value of a participant's share by their true record, less the price of the share, in natural units. For whole
     shares, the result is the mean over public draws.
 
-    Goods beyond the true set have no value to the participant. Contributions are verified, so lies are about values.
+    Goods that the true record does not value add nothing. Contributions are verified, so lies are about values.
 
     Args:
-        mechanism: any mechanism, sound or with an injected fault.
+        mechanism: any mechanism that can charge prices, with or without an injected fault.
         truth: the participant's true record.
         board: billboard of the run.
         reported: record that the participant reports; the true record by default.
@@ -354,11 +356,11 @@ def _seeds(rounds: int) -> tuple[str, ...]:
 
 
 def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
-    """The check of `path_row` on a unit-demand program, with a fault in which nobody receives their favourite in place
-    of their share.
+    """The check of `path_row` on a unit-demand program, with an injected fault: unsatisfied participants do not receive
+    their favourite action in place of their share.
 
     Args:
-        mechanism: mechanism for six people, from `tiny`.
+        mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
         seed: seed of the simulated people and of the noise.
     """
     supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something

@@ -1,9 +1,11 @@
-"""The public record of a run: the prices of all rounds, and the number that was released in each round.
+"""The public record of a run: the prices and the released numbers of all rounds, one price and one number for each
+constraint.
 
-A price is a whole multiple of 2^-24. A released number, which is supply less noisy load, is a whole multiple of 2^-20.
+A price is a whole multiple of 2^-24. A released number is the supply of a constraint less its noisy load, and is a
+whole multiple of 2^-20.
 
-The module also represents the average of everybody's responses over the main rounds, as the few distinct actions and
-the number of rounds for each.
+The module also represents each participant's average response over the main rounds, by the participant's few distinct
+actions and the number of rounds with each action.
 
 Source: spec convex_programs 8 (storage: sparse counts, never people x variables).
 """
@@ -34,9 +36,9 @@ _CELLS = 1 << 19  # of responses that are held at once
 
 Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 """Distinct actions of each of m participants over the main rounds, as three arrays (starts, actions, times). The array
-`starts`, shape (m + 1,), has the index at which the actions of each participant begin. The array `actions`, shape (z,
-width), has the actions of all participants. The array `times`, shape (z,), has the number of main rounds with each
-action.
+`starts`, shape (m + 1,), has the index in `actions` and `times` at which the entries of each participant begin, and
+ends with z. The array `actions`, shape (z, width), has the actions of all participants. The array `times`, shape (z,),
+has the number of main rounds with each action.
 """
 
 
@@ -63,8 +65,8 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
 
 def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
-    """Total value of a tally, in units of 2^-24, and its total load, in units of 2^-20, shape (k,). Both are sums over
-    all participants and rounds, and both are private.
+    """Total value, in units of 2^-24, and total load, in units of 2^-20, shape (k,), of the actions in a tally. Both
+    are sums over all participants and main rounds, and both are private.
 
     Args:
         program: program that the records belong to.
@@ -135,22 +137,23 @@ class PathBillboard(Billboard):
     billboard alone.
 
     Args:
-        prices: (burn_in + T, k) int64 prices of all rounds, in price units of 2^-24.
-        slacks: (burn_in + T, k) int64 supply less noisy load, in load units of 2^-20.
+        prices: (burn_in + T, k) int64 prices of all rounds, first those of the burn-in, in price units of 2^-24.
+        slacks: (burn_in + T, k) int64 released supply less noisy load of each round, in load units of 2^-20.
         burn_in: number of rounds at the start of the run that averages leave out.
         round_noise_std: standard deviation of the noise of each main round, in natural units of load.
-        discrete: whether the noise is discrete Gaussian.
-        tau: (k,) dual bound of each row: the largest increase of the optimum by one unit of excess on the row.
-        two_sided: whether rows are equations.
+        discrete: whether the noise is discrete Gaussian; if not, it is Gaussian.
+        tau: (k,) dual bound of each constraint: an upper bound on the increase of the optimum by one unit of excess
+            over the supply.
+        two_sided: whether constraints are equations.
         failure_probability: probability, in (0, 1), with which the certificate may fail.
-        baseline_gap: largest possible difference between the optimum and the value of a solution, for any records; 0 in
-            programs without values, in which only the rows matter.
-        most_excess: largest possible excess over the supply, summed over all rows, in natural units of load.
-        inexact: largest total value that all responses together lose against best responses; 0 where responses are
-            exact.
-        plan: digest of all settings of the mechanism that made the billboard and of its program, except the failure
-            probability.
-        public_seed: seed of the public randomness, 64 hexadecimal digits; empty where there is none.
+        baseline_gap: largest possible difference between the optimum and the value of a solution, for any records, in
+            units of value; 0 in programs without values, in which only the constraints matter.
+        most_excess: largest possible excess over the supply, summed over all constraints, in natural units of load.
+        inexact: largest total value that all participants' responses together lose against best responses, in units of
+            value; 0 where responses are exact.
+        plan: digest of all settings of the mechanism and of the program, except the failure probability.
+        public_seed: seed of the public randomness, 64 hexadecimal digits; empty where the mechanism draws no public
+            randomness.
     """
 
     prices: NDArray[np.int64]
@@ -222,14 +225,14 @@ class PathBillboard(Billboard):
 
     @property
     def charged_prices(self) -> NDArray[np.int64]:
-        """Average prices of the main rounds, rounded to whole units of 2^-24, shape (k,). The average prices of the
-        main rounds are charged, and a participant's favourite is the best response to them.
+        """Average prices of the main rounds, rounded to whole units of 2^-24, shape (k,). These rounded averages are
+        the prices that are charged. A participant's favourite is their best response to the charged prices.
         """
         return np.rint(self.price_sums / self.rounds).astype(np.int64)
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
-        """Released supply less noisy load of every round, shape (burn_in + T, k), in natural units."""
+        """Released supply less noisy load of every round, shape (burn_in + T, k), in natural units of load."""
         return self.slacks / LOAD_UNIT
 
 
@@ -239,7 +242,7 @@ def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: ty
     Args:
         board: billboard that has the field.
         name: name of the field.
-        shape: required shape.
+        shape: required shape of the array.
         kind: type of the field's numbers.
 
     Raises:

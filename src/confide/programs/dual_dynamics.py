@@ -1,32 +1,34 @@
-"""Private dual dynamics: prices follow a noisy gradient while all participants play their best responses to them.
+"""Private dual dynamics: prices follow a noisy gradient, and in each round all participants respond with their best
+actions at the current prices.
 
-In each round the load of all best responses is released with noise, and the prices of the next round follow from the
-noisy load by public arithmetic. Participants need only the path of prices to compute their own share.
+In each round the load of all best responses is released with noise, and the prices of the next round are computed from
+the noisy load by a public rule. The path of prices is the list of the prices of all rounds. A participant needs only
+the path of prices and their own record to compute their own share.
 
 Source: Wu 2017, Algorithm 8 (PrivDude); spec convex_programs 2.
 
 The noise of each round is fixed in advance, so that all rounds together cost exactly the promised privacy loss.
 
 Adaptive composition of Gaussian releases is exactly mu-Gaussian DP with mu^2 = sum (sigma/deviation)^2, where sigma is
-the l2 sensitivity and deviation is the standard deviation of a round's noise. Given the past, a neighbour shifts a
-round by a vector of length at most sigma that is a function of the past. So the log likelihood ratio of a run is
-N(+-mu^2/2, mu^2) for any behaviour of the prices. Secure Gaussian noise follows the continuous law. Secure noise is
-rounded to the grid together with the number that it protects, so the theorem on composition applies to the released
-number. With the discrete Gaussian law, the run satisfies zCDP with rho = sum sigma^2/(2 deviation^2), which needs 7
-percent more noise at epsilon = 1 and delta = 10^-6.
+the l2 sensitivity and deviation is the standard deviation of a round's noise. Given the past rounds, a neighbouring
+data set shifts the load of a round by a vector that is a function of the past and has length at most sigma. So the log
+likelihood ratio of a run is N(+-mu^2/2, mu^2) for any behaviour of the prices. Secure Gaussian noise follows the
+continuous law. Secure noise is rounded to the grid together with the number that it protects, so the theorem on
+composition applies to the released number. With the discrete Gaussian law, the run satisfies zCDP with rho = sum
+sigma^2/(2 deviation^2), which needs 7 percent more noise at epsilon = 1 and delta = 10^-6.
 
 Source: spec convex_programs 2 (calibrated setting).
 
 The numbers of rounds follow from public sizes alone. Prices need a burn-in to reach their level, and main rounds to
 average out the noise.
 
-Consider a row with a load of twice its supply b. The price of a row with twice its supply b as load rises by 2 tau
-b/(scale sqrt(B)) in each of B rounds of the burn-in, so the price reaches tau if B is (scale/(2b))^2. The main rounds,
-which average out the noise, are half as many as the burn-in. If total demand exceeds the total supply of all rows by a
-small share f only, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table has
-measurements with unit demand, n = 20,000, epsilon = 1, and three draws of tastes around popularities of .3 to 1. The
-entries of the table are the largest excess of a row as a share of its supply. The last column is the planned excess,
-which the certificate adds for noise alone:
+Consider a constraint with supply b and load 2b. In each of B rounds of the burn-in, the price of this constraint rises
+by 2 tau b/(scale sqrt(B)), so the price reaches tau if B is (scale/(2b))^2. The main rounds, which average out the
+noise, are half as many as the burn-in. If total demand exceeds the total supply of all constraints by a small share f
+only, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table has measurements
+with unit demand, n = 20,000, epsilon = 1, and three random draws of values, for goods with popularities of .3 to 1. The
+entries of the table are the largest excess of a constraint as a share of its supply. The last column is the planned
+excess, which the certificate adds for noise alone:
 
     goods  supply    burn-in + main rounds: excess                               planned
     2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%
@@ -39,15 +41,16 @@ which the certificate adds for noise alone:
     10     n/(1.02k) 651 + 325: 2.0%, 2604 + 1302: .7%                           .8%
     10     n/k       100 + 200: 2.4%, 256 + 128: .8%, 400 + 200: .3%             .8%
 
-Therefore the share f by which demand exceeds supply counts as at least .1 and at most 1. The share f counts as .2 where
-the supply covers the largest possible demand, so that not all prices need to rise together. There are at least 32
-rounds of burn-in and 16 main rounds.
+Therefore the share f by which demand exceeds supply counts as at least .1 and at most 1. Where the total supply covers
+the largest possible demand, not all prices need to rise together, and f counts as .2. There are at least 32 rounds of
+burn-in and 16 main rounds.
 
 With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and a step scale of n, 200 + 100 rounds met the plan at k = 10
-goods (certificate 1.7% against 1.8%). At k = 30 goods, 200 + 100 rounds left an excess of 55%, while 900 + 900 rounds
-left .5% (certificate 5.8% against 5.9%). So families of goods take larger steps where there are many goods
-(`sets_of_goods`): at k = 30 larger steps leave 4.7% excess in the worst row after 200 + 100 rounds. AdaGrad converged
-in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and 12.5% of the optimum.
+goods (the certificate stated an excess of 1.7%, and 1.8% was planned). At k = 30 goods, 200 + 100 rounds left an excess
+of 55%, while 900 + 900 rounds left .5% (the certificate stated 5.8%, and 5.9% was planned). So families of goods take
+larger steps where there are many goods (`sets_of_goods`). At k = 30, larger steps leave an excess of 4.7% in the worst
+constraint after 200 + 100 rounds. AdaGrad converged in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and
+12.5% of the optimal value.
 
 Source: spec convex_programs 2 and 9.2.
 """
@@ -110,7 +113,7 @@ def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
     noise.
 
     Args:
-        law: law of the noise.
+        law: distribution of the noise, "gaussian" or "discrete_gaussian".
         epsilon: privacy loss in nats, > 0.
         delta: delta of the privacy promise, in (0, 1).
 
@@ -128,10 +131,10 @@ def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
     """Privacy event of a release that spends a part of the squared budget.
 
     Args:
-        law: law of the noise.
+        law: distribution of the noise, "gaussian" or "discrete_gaussian".
         squared: (sigma/deviation)^2 of the release, summed over its rounds, for l2 sensitivity sigma and standard
             deviation `deviation` of the noise.
-        unit: neighbouring relation: the change of the data between two neighbouring data sets.
+        unit: neighbouring relation, which states how two neighbouring data sets differ.
         label: name of the release.
     """
     if law == "gaussian":
@@ -143,16 +146,17 @@ def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Numbers of rounds, and the noise of each round. Averages are taken over the main rounds, which follow the
-    burn-in.
+    """Numbers of rounds, and the standard deviation of the noise of each round. A run begins with the burn-in. Averages
+    are taken over the main rounds, which follow.
 
     Args:
         rounds: number T >= 1 of main rounds.
         burn_in: number of rounds before the main rounds, which are not averaged.
-        burn_share: share of the squared budget for the burn-in, in (0, 1); nothing is spent where there is no burn-in.
+        burn_share: share of the squared budget for the burn-in, in (0, 1); unused without a burn-in.
         squared_l2_sensitivity: squared l2 sensitivity sigma^2 of the load of one round, in natural units.
-        squared_budget: largest allowed sum of (sigma/deviation)^2 over all rounds.
-        law: law of the noise.
+        squared_budget: largest allowed sum of (sigma/deviation)^2 over all rounds, where deviation is the standard
+            deviation of a round's noise.
+        law: distribution of the noise, "gaussian" or "discrete_gaussian".
 
     Raises:
         InvalidInput: a number out of range.
@@ -210,13 +214,13 @@ class Schedule:
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation s of the mean noise of a row over the main rounds, in natural units of load. It does not
-        depend on the number of main rounds, except for rounding.
+        """Standard deviation s of the mean noise of a constraint over the main rounds, in natural units of load. For a
+        given squared budget, s does not depend on the number of main rounds, except for rounding.
         """
         return self.main_noise_std / math.sqrt(self.rounds)
 
     def round_noise_std(self, t: int) -> float:
-        """Standard deviation of the noise of a round.
+        """Standard deviation of the noise of a round, in natural units of load.
 
         Args:
             t: number of the round, from 0, beginning with the burn-in.
@@ -224,7 +228,7 @@ class Schedule:
         return self.burn_noise_std if t < self.burn_in else self.main_noise_std
 
     def released(self, noise: Noise, exact: NDArray[np.int64], t: int) -> NDArray[np.int64]:
-        """Published numbers of a round, shape (k,), in load units of 2^-20.
+        """Published numbers of a round, supply less load plus noise, shape (k,), in load units of 2^-20.
 
         Args:
             noise: source of the noise.
@@ -245,10 +249,10 @@ def noisy(
         noise: source of the noise.
         exact: (k,) exact numbers, in load units of 2^-20, below 2^53 in absolute value. Private.
         noise_std: standard deviation of the noise, in natural units of load, not in units of 2^-20.
-        law: law of the noise.
-        stream: name of the draw.
+        law: distribution of the noise, "gaussian" or "discrete_gaussian".
+        stream: name under which the noise source makes the draw, such as ("slack", t) for round t.
         squared_l2_sensitivity: squared l2 sensitivity of the numbers, in natural units of load.
-        line: name of the line of the privacy charge that pays for the noise.
+        line: name of the line of the privacy charge under which the noise is charged.
     """
     if law == "discrete_gaussian":
         return add_discrete_gaussian(noise, exact, noise_std=Fraction(noise_std) * LOAD_UNIT, stream=stream,
@@ -263,7 +267,7 @@ def total_variation(law: Law, squared: Fraction) -> float:
     data sets.
 
     Args:
-        law: law of the noise.
+        law: distribution of the noise, "gaussian" or "discrete_gaussian".
         squared: sum of (sigma/deviation)^2 over all releases, for l2 sensitivity sigma and standard deviation
             `deviation` of the noise.
 
@@ -282,15 +286,17 @@ _Units = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
-    """Rule by which prices follow from the released numbers. A run and its verification use the same arithmetic.
+    """Rule by which the prices of each round are computed from the released numbers of earlier rounds. A run and the
+    verification of its billboard use the same arithmetic.
 
     Args:
-        program: program that the prices are for.
-        schedule: schedule of the rounds.
-        step: rule of the step size. "gradient" is projected gradient descent with step 2 tau/(scale sqrt(rounds of the
-            phase)), for families with a public scale. "adagrad" is 2 tau/sqrt(2 sum of squares so far), which needs no
+        program: program whose constraints the prices belong to.
+        schedule: numbers of rounds, and the noise of each round.
+        step: rule of the step size. "gradient" is projected gradient descent with step 2 tau/(scale sqrt(R)), for
+            families with a public scale of steps, where R is the number of rounds of the burn-in or of the main rounds.
+            "adagrad" has step 2 tau/sqrt(2 S), where S is the sum of the squared released numbers so far, and needs no
             scale. None stands for "gradient" in families with a public scale, and for "adagrad" in other families.
-        start: (k,) public prices of the first round in natural units, such as the prices of the last period; zeros by
+        start: (k,) public prices of the first round in natural units, such as the prices of an earlier run; zeros by
             default.
     """
 
@@ -301,7 +307,7 @@ class Descent:
 
     @property
     def rule(self) -> Step:
-        """The rule of the step size that the run uses."""
+        """The rule of the step size that the run uses: `step`, or the family's default."""
         known = self.program.constants.step_scale is not None
         if self.step == "gradient" and not known:
             raise InvalidInput("step", "'gradient' needs a public scale of loads, which this program does not have",
@@ -317,7 +323,8 @@ class Descent:
         return np.asarray(np.clip(wanted, self.program.lowest_prices, self.program.highest_prices))
 
     def steps(self, t: int) -> NDArray[np.float64]:
-        """Constant step sizes of a round, shape (k,), in price units of 2^-24 for each load unit of 2^-20.
+        """Step sizes of the rule "gradient" in a round, shape (k,), in price units of 2^-24 for each load unit of
+        2^-20. The step sizes are equal in all rounds of the burn-in, and in all main rounds.
 
         Args:
             t: number of the round, from 0.
@@ -359,13 +366,15 @@ class Descent:
 def play(
     descent: Descent, shards: Shards, noise: Noise, *, progress: Progress | None = None,
 ) -> tuple[_Units, _Units]:
-    """Play all rounds: release the noisy load of all best responses, and compute the prices of the next round.
+    """Compute all rounds. Each round releases the noisy load of all best responses, from which the prices of the next
+    round are computed.
 
     Args:
-        descent: rule of the prices, with program and schedule.
-        shards: records of all participants.
+        descent: rule of the prices, with the program and the schedule of rounds.
+        shards: records of all participants, in consecutive parts.
         noise: source of the noise.
-        progress: function that is called with the number of rounds played and the number of all rounds.
+        progress: function that is called after each round with the number of finished rounds and the number of all
+            rounds.
 
     Returns:
         Prices, shape (rounds, k), in units of 2^-24, and released supply less noisy load, shape (rounds, k), in units
@@ -401,13 +410,13 @@ _LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so la
 def usual_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> dict[str, int]:
-    """Recommended `burn_in` and `rounds` of a mechanism: as many as prices need to converge, but at most 40,000 of
-    each.
+    """Recommended `burn_in` and `rounds` of a mechanism. Both are as large as prices need to converge, but `burn_in` is
+    at least 100, `rounds` at least 200, and each at most 40,000.
 
     Args:
         program: program of any family.
         step: rule for the steps of prices, as in `Descent`.
-        start: start prices of the mechanism.
+        start: (k,) prices of the first round, as in `Descent`.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -422,15 +431,16 @@ def usual_rounds(
 def needed_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> tuple[int, int]:
-    """Numbers of burn-in rounds and of main rounds that prices need to converge. Both follow from the supplies, and
-    from the largest share by which total demand may exceed the supplies.
+    """Numbers of burn-in rounds and of main rounds that prices need to converge. Both follow from the supplies, the
+    public scale of steps, and the largest share by which total demand may exceed the supplies. Where no load can exceed
+    its supply, the result is no burn-in and one main round.
 
     Args:
         program: program of any family.
-        step: rule for the steps of prices, as in `Descent`. With AdaGrad this function asks for no burn-in and one main
-            round.
-        start: (k,) prices of the first round, as in `Descent`. With given prices this function asks for no burn-in and
-            one main round too.
+        step: rule for the steps of prices, as in `Descent`. With AdaGrad, or without a public scale of steps, the
+            result is no burn-in and one main round.
+        start: (k,) prices of the first round, as in `Descent`. With given prices, the result is no burn-in and one main
+            round, too.
     """
     scale = program.constants.step_scale
     if step == "adagrad" or scale is None or start is not None:
@@ -446,15 +456,16 @@ def needed_rounds(
 
 
 def limited(program: Program) -> NDArray[np.bool_]:
-    """Whether the load of each row can exceed its supply at all, shape (k,)."""
+    """Whether the load of each constraint can exceed its supply at all, or miss an equation, shape (k,)."""
     if program.two_sided:
         return np.ones(program.rows, dtype=bool)
     return np.array(program.supplies) < program.people * program.constants.largest_entry
 
 
 def holds(program: Program) -> NDArray[np.float64]:
-    """Amount of each row of which excess and reserve are stated as shares, shape (k,): the supply, or the width
-    `constants.width` for equations and for supplies <= 0.
+    """Reference amount of each constraint, in natural units of load, shape (k,). Total excess and total reserve are
+    stated as shares of the sum of these amounts. The amount is the supply, but at most the largest possible load; for
+    equations and supplies <= 0, the amount is `constants.width`.
     """
     supplies = np.array(program.supplies, dtype=np.float64)
     instead = program.two_sided | (supplies <= 0)

@@ -1,5 +1,5 @@
-"""`Dude`: the base class of all mechanisms of the family, with a program, a budget, a private path of prices, and
-promises.
+"""`Dude`: the base class of all mechanisms of the family. A mechanism has a program, a privacy budget, a path of prices
+that is computed under differential privacy, and promises.
 
 Source: Wu 2017, chapter 5; spec convex_programs 2.
 """
@@ -74,10 +74,10 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise beyond the largest supported scale, or more calls of a solver than are feasible.
+        Refused: noise beyond the largest supported scale, or too many calls of a solver (people times rounds).
     """
 
-    program: Annotated[Program, Parameter("the family and its public parameters")]
+    program: Annotated[Program, Parameter("program with its public parameters, of any family")]
     epsilon: Annotated[float, Parameter("privacy loss of the whole outcome, towards everybody else together",
                                         unit="nats", above=0)]
     delta: Annotated[float, Parameter(
@@ -104,10 +104,10 @@ class Dude(Mechanism[P_co, PathCertificate]):
     """Type of the billboard of a run."""
 
     public_randomness: ClassVar[bool] = False
-    """Whether runs draw public randomness, so that the billboard has its seed."""
+    """Whether runs draw public randomness and publish the seed on the billboard."""
 
     averages_all_rounds: ClassVar[bool] = False
-    """Whether averages begin with the first round, so that there is no burn-in."""
+    """Whether averages are taken over all rounds from the first, so that there is no burn-in."""
 
     phases = (Phase(name="records", asks="one sealed record"),)
 
@@ -139,7 +139,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @classmethod
     def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
-        """The mechanism with as many rounds as its prices need, and the usual settings for the rest.
+        """A mechanism with as many rounds as its prices need to converge, and the usual values of all other settings.
 
         Args:
             program: program of any family, with its public parameters, such as the number of people.
@@ -150,7 +150,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
         Raises:
             InvalidInput: a number out of range.
-            Refused: noise or reserves that are larger than the supply of a row.
+            Refused: noise or reserves that are larger than the supply of a constraint.
         """
         if not isinstance(program, Program):
             raise InvalidInput("program", f"{type(program).__name__} is not a Program")
@@ -170,8 +170,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """Squared budget of all Gaussian releases together: mu^2 for Gaussian noise, or 2 rho for discrete Gaussian
-        noise.
+        """Squared budget of all Gaussian releases together, the largest allowed sum of (sensitivity/standard
+        deviation)^2: mu^2 for Gaussian noise, or 2 rho for discrete Gaussian noise.
         """
         return squared_budget(self.law, *self._gaussian_part)
 
@@ -204,24 +204,26 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def priced(self) -> Program:
-        """The program whose prices are computed: the mechanism's own program, or a copy with less supply."""
+        """The program whose prices are computed: the mechanism's own program, or a copy with less supply in mechanisms
+        with a reserve.
+        """
         return self.program
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation s of the noise of a row's average load, in natural units."""
+        """Standard deviation s of the noise of a constraint's average load, in natural units."""
         return self.schedule.noise_std
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Amount of each supply that is kept in reserve so that the delivered shares fit the supply, in natural units,
-        shape (k,). The amount is 0 in mechanisms that do not promise that shares fit.
+        """Reserve of each constraint, in natural units of load, shape (k,): the part of the supply that is left unused
+        so that the delivered shares fit the supply. The reserve is 0 in mechanisms that do not promise that shares fit.
         """
         return np.zeros(self.program.rows)
 
     @property
     def highest_price(self) -> float:
-        """Largest price of any participant's action, over all allowed prices."""
+        """Upper bound on the price of any participant's action, over all allowed prices, in units of value."""
         return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
 
     @property
@@ -231,12 +233,12 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def loss(self) -> ApproxDP:
-        """Privacy loss of the whole outcome."""
+        """Privacy loss of the whole outcome, towards all others together."""
         return ApproxDP(self.epsilon, self.delta)
 
     @property
     def baseline_gap(self) -> float:
-        """Largest possible difference between the optimum and the value of a solution, for any records, in units of
+        """Upper bound on the difference between the optimum and the value of a solution, for any records, in units of
         value.
 
         In a packing program no value is below 0, so an upper bound on the optimum is enough. One bound on the optimum
@@ -251,13 +253,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return served * one.most_value - self.program.people * one.least_value
 
     def events(self) -> tuple[Event, ...]:
-        """Privacy events of a run: one Gaussian release for the whole path, and the mechanism's other releases."""
+        """Privacy events of a run: one Gaussian release for the whole path of prices, and the mechanism's other
+        releases.
+        """
         return (event(self.law, self.squared_budget * self.path_share, self.relation, PRICES),)
 
     @cached_property
     def regret(self) -> float:
-        """Upper bound R on the regret of the prices against the best fixed prices, known before the run. With AdaGrad
-        the bound is infinite, because the regret is known only after the run.
+        """Upper bound R on the regret of the path of prices against the best fixed prices, in units of value, known
+        before the run. With AdaGrad the bound is infinite, because the regret is known only after the run.
 
         Source: spec convex_programs 2 (a-priori regret, corrected).
         """
@@ -294,7 +298,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def _most_excess(self) -> float:
-        """Largest possible total excess of all rows over their supply."""
+        """Largest possible total excess of all constraints over their supply."""
         one = self.program.constants
         return min(one.width * one.rows, self.program.people * one.largest_sum)
 
@@ -315,7 +319,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
                 number of a record, in their order (`confide.tables.frames`). In a release, an unusable row counts as a
                 slot without a record. A study refuses an unusable row.
             noise: source of the noise; `Noise.secure()` for a settlement.
-            progress: called with the number of rounds played and the number of all rounds.
+            progress: function that is called after each round with the number of finished rounds and the number of all
+                rounds.
             shards: workers that process the records in parts; by default threads of the present process.
         """
         source = as_noise(noise)
@@ -398,7 +403,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return board
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard belongs to the mechanism's plan, and that its prices follow from the released numbers.
+        """Check that a billboard belongs to the mechanism's plan, and that the prices of the billboard follow from its
+        released numbers.
 
         Raises:
             InvalidInput: the billboard is of another plan, or has numbers that no run produces.
@@ -434,12 +440,12 @@ def _another_plan(how: str) -> InvalidInput:
 
 
 def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None, **changed: Any) -> Dude:
-    """The mechanism with other supplies and settings.
+    """A copy of a mechanism with other supplies and settings.
 
     Args:
         mechanism: mechanism to change.
         factor: factor that every supply is multiplied by, as in `with_supply`.
-        supply: new supply of the rows with a supply of 0 or less, as in `with_supply`.
-        changed: other settings of the mechanism to change.
+        supply: new supply of the constraints with a supply of 0 or less, as in `with_supply`.
+        changed: new values of other settings of the mechanism, by their names.
     """
     return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)

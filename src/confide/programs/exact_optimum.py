@@ -1,15 +1,15 @@
-"""`exact`: the optimum with which a private run is compared, proved from both sides in whole numbers. The result has no
-privacy protection.
+"""`exact`: the optimum with which a private run is compared, with a lower and an upper bound that are proved in whole
+numbers. The result has no privacy protection.
 
-HiGHS solves the program of all records and proposes prices. Where that program would be too large, prices come from
-rounds without noise. Neither source is trusted. The lower bound comes from a mixture of the actions that are best near
-the proposed prices. The mixture's exact value is a lower bound of the optimum, and the exact dual value of the prices
-is an upper bound. New prices are tried until both bounds meet.
+HiGHS solves the program of all records and proposes prices. Where that program would be too large, the proposed prices
+are those of rounds without noise. The bounds do not rely on the quality of the proposed prices. A mixture (weighted
+average) of the actions that are best near the proposed prices has an exact value, which is a lower bound of the
+optimum. The exact dual value of the prices is an upper bound. New prices are tried until both bounds meet.
 
 Source: spec convex_programs 8 (`Exact.solve`).
 
-`dual_value`: an upper bound on the value of every feasible solution, which any prices prove, in whole numbers. The
-bound depends on the records and must not be published. The bound is
+`dual_value`: an upper bound on the value of every feasible solution, computed in whole numbers from any given prices.
+The bound depends on the records and must not be published. The bound is
 
     OPT <= D(prices) = sum_i max_x (v_i(x) - <prices, c_i(x)>) + <prices, supply>
 
@@ -21,10 +21,11 @@ Source: spec convex_programs 1 (Lagrangian) and 8.
 The lower bound of the optimum is the best mixture of a few actions of each participant: a restricted program with a
 solution that is checked in whole numbers.
 
-Actions are best responses to prices that were tried. Most participants have the same best response at all tried prices,
-so the remaining program is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are summed
-exactly. The restricted program allows excess at a price of twice tau, at which no optimum has any excess. The duals of
-the restricted program therefore lie in the price box, and they are the next prices to try.
+The actions are the participants' best responses to all prices that were tried. Most participants have the same best
+response at all tried prices, so the remaining program is small. Weights are whole multiples of 2^-30, and the value and
+load of a mixture are summed exactly. The restricted program allows excess at a price of twice tau, at which no optimum
+has any excess. The duals of the restricted program therefore lie in the allowed range of prices, and are the next
+prices to try.
 
 Source: Dantzig and Wolfe 1960; spec convex_programs 1 (tau as the weight of an exact penalty).
 """
@@ -74,8 +75,8 @@ _BLOCK = 1 << 16
 
 
 def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
-    """An upper bound of the optimum, from any prices in the box. The bound is computed exactly and rounded up once. The
-    result has no privacy protection.
+    """An upper bound of the optimum, computed from any prices in the allowed range. The bound is computed exactly and
+    then rounded up to a double. The result has no privacy protection.
 
     Args:
         program: program that the records belong to.
@@ -83,7 +84,7 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
         prices: (k,) prices in natural units; they are first rounded to multiples of 2^-24.
 
     Raises:
-        InvalidInput: prices of another shape, or outside the box.
+        InvalidInput: prices of another shape, or outside the allowed range.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -97,12 +98,11 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
     """Natural prices converted to whole units of 2^-24, shape (k,).
 
     Args:
-        program: program whose price box must contain the prices: from 0, or from -2 tau for equations, to 2 tau in each
-            row.
+        program: program that sets the allowed range of each price: from 0, or from -2 tau for equations, to 2 tau.
         prices: (k,) prices in natural units.
 
     Raises:
-        InvalidInput: prices of another shape, or outside the box.
+        InvalidInput: prices of another shape, or outside the allowed range.
     """
     given = np.asarray(prices, dtype=np.float64)
     if given.shape != (program.rows,):
@@ -115,7 +115,7 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
 
 
 def exact_dual(program: Program, records: Any, prices: NDArray[np.int64]) -> Fraction:
-    """The exact dual value D(prices). The result has no privacy protection.
+    """The exact dual value D(prices), in natural units of value. The result has no privacy protection.
 
     Args:
         program: program that the records belong to.
@@ -156,16 +156,18 @@ _LEAST_MARGIN = 1e-9  # natural loads
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mixture:
-    """A mixture of actions of every participant, with its exact value and load. The result has no privacy protection.
+    """A mixture: weights for the actions of every participant, with the exact value and the load of the weighted
+    average. The result has no privacy protection.
 
     Args:
         starts: (n + 1,) indices in `actions` and `weights` at which the entries of each participant begin.
         actions: (z, width) actions.
         weights: (z,) weights in units of 2^-30. The weights of each participant add up to 2^30.
         value: total value, including that of the public block, in natural units.
-        excess: (k,) load less supply in natural units, exact; for equations the absolute difference.
+        excess: (k,) exact amount by which the load exceeds the supply, in natural units, or 0; for equations the
+            absolute difference.
         load: (k,) load in natural units, rounded.
-        duals: (k,) duals of the rows in natural units, as HiGHS reported them.
+        duals: (k,) duals of the constraints in natural units, as HiGHS reported them.
     """
 
     starts: _Units
@@ -178,7 +180,7 @@ class Mixture:
 
     @property
     def feasible(self) -> bool:
-        """Whether no load exceeds its supply, by exact arithmetic."""
+        """Whether no load exceeds its supply, and all equations hold, by exact arithmetic."""
         return not any(self.excess)
 
 
@@ -188,7 +190,7 @@ def mixed(program: Program, records: Any, tried: _Units) -> Mixture:
     Args:
         program: program that the records belong to.
         records: records of all participants.
-        tried: (m, k) prices that were tried, in price units of 2^-24.
+        tried: (m, k) price vectors that were tried, in price units of 2^-24.
 
     Raises:
         SolverFailed: HiGHS ends without an optimum.
@@ -349,8 +351,8 @@ _SHARD = 1 << 15
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExactOptimum:
-    """The optimum between two bounds, and a solution. The optimum is not private: it is for studies, and for an
-    operator's own eyes.
+    """Two bounds of the optimum, and a solution. The data have no privacy protection, and are only for studies and for
+    the operator.
 
     Args:
         value: exact value of the solution, rounded down. The optimum of the program is at least `value`.
@@ -358,12 +360,13 @@ class ExactOptimum:
         gap: upper - value, rounded up.
         prices: (k,) prices that prove `upper`, in natural units, multiples of 2^-24.
         load: (k,) load of the solution, in natural units.
-        excess: total excess of the solution over all rows; 0 where rows are limits. Rounded weights do not meet
-            equations exactly; for equations the excess is the total absolute difference.
+        excess: total excess of the solution over all constraints, in natural units of load; 0 where constraints are
+            upper limits. For equations the excess is the total absolute difference, since rounded weights do not meet
+            equations exactly.
         starts: (n + 1,) indices in `actions` and `weights` at which the entries of each participant begin.
         actions: (z, width) actions.
         weights: (z,) weights, which add up to 1 for each participant.
-        start: source of the first prices.
+        start: source of the first prices, "linear_program" or "rounds", as in `exact`.
     """
 
     value: float
@@ -387,7 +390,7 @@ class ExactOptimum:
         """One participant's actions, and the weight of each.
 
         Args:
-            index: the participant's place.
+            index: the participant's place, in 0..n-1.
         """
         part = slice(int(self.starts[index]), int(self.starts[index + 1]))
         return self.actions[part], self.weights[part]
@@ -396,24 +399,26 @@ class ExactOptimum:
 def exact(
     program: Program, data: Any, *, start: Start | None = None, progress: Any = None, tries: int = _TRIES,
 ) -> ExactOptimum:
-    """The optimum of all records, certified from both sides. The result has no privacy protection.
+    """The optimum of the program for the given records, with proved lower and upper bounds. The result has no privacy
+    protection.
 
     Args:
         program: program of any family.
         data: n records, or a table of them, in a form that a run accepts.
         start: source of the first prices. "linear_program" takes the duals that HiGHS finds, and is the default for
-            linear programs with at most 4 million people times rows. "rounds" takes the average prices of rounds
+            linear programs with at most 4 million people times constraints. "rounds" takes the average prices of rounds
             without noise.
-        progress: function that is called with the number of restricted programs solved and the largest number of them.
-            The steps before the restricted programs report nothing.
-        tries: largest number of restricted programs.
+        progress: function that is called after each restricted program with the number of solved restricted programs
+            and `tries`. The steps before the restricted programs report nothing.
+        tries: largest number of restricted programs to solve, at least 1.
 
     Raises:
         InvalidInput: a record is bad.
         Refused: no solution is feasible; or tau is no dual bound, because excess increases the value even at a price of
             twice tau.
-        SolverFailed: the gap between the bounds stayed above 10^-6 of the largest possible difference of values plus
-            twice the loss of inexact responses, or the linear program's optimum lies outside the bounds.
+        SolverFailed: the gap between the bounds stayed too large, or the linear program's optimum lies outside the
+            bounds. The gap may be 10^-6 of the largest possible difference of values, plus twice the loss of inexact
+            responses.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -439,11 +444,11 @@ def exact(
 
 
 def least_tau(program: Program, data: Any) -> float:
-    """The smallest dual bound of the given records: the minimum over optimal duals of the largest absolute price. The
-    result has no privacy protection.
+    """The smallest number that is a dual bound of all constraints for the given records: the minimum, over all optimal
+    duals, of the largest absolute dual. The result has no privacy protection.
 
-    The function checks a declared tau on public or invented records. A program's tau must hold for every admissible
-    record, so it must never be computed from private records.
+    The function is for checks of a declared tau on public or invented records. The tau of a program must hold for every
+    admissible record, so tau must never be computed from private records.
 
     Args:
         program: program of any family.
@@ -471,7 +476,7 @@ def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _
     Args:
         program: program of any family.
         data: n records, or the result of `program.read`.
-        rounds: number of main rounds, and also of burn-in rounds before them.
+        rounds: number of main rounds, and also number of burn-in rounds.
     """
     records = program.read(collected(program, data))
     schedule = Schedule(rounds=rounds, burn_in=rounds, squared_l2_sensitivity=Fraction(1), squared_budget=Fraction(1))
@@ -482,14 +487,14 @@ def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _
 
 
 def _boxed(program: Program, prices: NDArray[np.float64]) -> _Units:
-    """Natural prices converted to units and clipped to the box."""
+    """Natural prices converted to units and clipped to their allowed range."""
     units = np.clip(np.rint(prices * PRICE_UNIT), program.lowest_prices, program.highest_prices)
     return np.asarray(units.astype(np.int64))
 
 
 def _near(program: Program, prices: _Units, radius: float) -> Iterator[_Units]:
-    """Prices around the given ones: each row changed up and down, or, where there are many rows, all rows changed in
-    random directions.
+    """Prices around the given ones: each price changed up and down, or, where there are many constraints, all prices
+    changed in random directions.
     """
     yield prices
     far = np.rint(np.maximum(1.0, radius * np.array(program.taus) * PRICE_UNIT))

@@ -1,33 +1,36 @@
-"""Flags that keep the load of each row within its supply. The flag of a row rises, by a noisy test, before the supply
-is used up. Afterwards, participants who would add to the row receive nothing.
+"""Flags that keep the load of each coupling constraint within its supply. The flag of a constraint rises, by a noisy
+test, before the supply is used up. Afterwards, participants who would add to this constraint receive nothing.
 
-Participants are served one after the other, in batches. After each batch there is a query for every row without a
-raised flag: whether its delivered load plus noise exceeds a noisy level below its supply. The time at which each flag
-rose is published.
+Participants are served one after the other, in batches. After each batch there is a query for every constraint without
+a raised flag. The query asks whether the delivered load plus noise exceeds a noisy level below the supply. If so, the
+flag rises. The time at which each flag rose is published.
 
-Privacy. Fix prices, public draws and the times at which all flags rise. With prices, draws and times fixed, everybody
-else's part is fixed too. So a neighbour's record moves all queries of row j from the changed participant's batch on by
-one constant D_j, and no earlier query. A row's probability is a sum over its level's noise z of three factors: P(z),
-the probability of "below" for each earlier query, and the probability of "above" for the last query. If D_j > 0, keep z
-as it is. Each "below" becomes less likely on the neighbour, and the one "above" costs a factor e^(D_j/scale of the
-queries). If D_j < 0, substitute z - D_j for z: "above" is unchanged, each "below" only becomes more likely, and the law
-of z costs a factor e^(|D_j|/scale of the level). So a row costs its query part or its level part, never both. The
+Privacy. Fix the prices, the public draws and the times at which all flags rise. Then the contributions of all unchanged
+participants are fixed, too. So a changed record adds one constant D_j to the load in all queries of constraint j from
+the changed participant's batch on, and changes no earlier query. The probability that flag j rises at the fixed time is
+a sum over the noise z of its level. Each term is the product of P(z), the probability of "below" for each earlier
+query, and the probability of "above" for the last query. If D_j > 0, keep z as it is. On the neighbouring data set each
+"below" becomes less likely, and the one "above" costs a factor e^(D_j/scale of the queries). If D_j < 0, substitute z -
+D_j for z. Then "above" is unchanged, each "below" only becomes more likely, and the law of z costs a factor
+e^(|D_j|/scale of the level). So a constraint costs the privacy loss of its query or that of its level, never both. The
 positive D_j add up to at most C1, the negative ones add up to at least -C1, and no |D_j| exceeds Cinf, where C1 and
 Cinf bound the sum and the entries of a contribution. These bounds give the loss in `flag_loss`. Loads, levels and noise
 are whole multiples of 2^-20, so z - D_j lies on the lattice of discrete Laplace noise. On the lattice every step of the
 proof holds with sums in place of integrals.
 
-Margin. Let M, the room, be the distance between the level and the supply less a batch. A row ends above its supply only
-if the noise of one of its queries is below the noise of its level by more than the room M. The exact law of the
-difference of the two noises needs a quarter less room than B_q + B_t, the sum of the bounds of the two noises.
+Margin. Let M, the room, be the distance from the level up to the supply less the largest load of a batch. The load of a
+constraint ends above the supply only if the noise of one of its queries is below the noise of its level by more than
+the room M. The exact law of the difference of the two noises needs a quarter less room than B_q + B_t, the sum of
+separate bounds of the two noises.
 
-Stops. With stops, a flag also rises for any noise as soon as the next batch could exceed the supply, so the supply is
-certainly kept. A stop acts only if the noises of a query and its level differ by more than the room M. The probability
-of that event is at most t, a small number that is the same for every data set. If no stop acts, the mechanism is the
-one without stops. So stops cost (1 + e^epsilon) t in delta, like clamped noise, which however needs a third more room.
+Stops. With stops, a flag also rises, whatever the noise, as soon as the next batch could exceed the supply. So the load
+certainly stays within the supply. A stop acts only if the noises of a query and its level differ by more than the room
+M. The probability of that event is at most t, a small number that is the same for every data set. If no stop acts, the
+mechanism is the one without stops. So stops cost (1 + e^epsilon) t in delta. Clamped noise would cost the same, but
+would need a third more room.
 
-Source: Wu 2017, Algorithm 9; spec convex_programs 5 (corrected: threshold, split, and l1 accounting over rows).
-Batches, the exact room and stops are ours.
+Source: Wu 2017, Algorithm 9; spec convex_programs 5 (corrected: threshold, split, and l1 accounting over constraints).
+Batches, the exact room and stops are confide's additions.
 """
 
 from __future__ import annotations
@@ -73,23 +76,23 @@ def flag_loss(
 ) -> _Loss:
     """Privacy loss of all flags together, in nats, as pure differential privacy.
 
-    Let hi and lo be the larger and the smaller one of `level` and `query`, k the number of rows and kappa = `entries`.
-    The loss is
+    Let hi and lo be the larger and the smaller one of `level` and `query`, k the number of constraints and kappa =
+    `entries`. The loss is
 
         hi min(k, kappa) + lo min([k - kappa]_+, kappa).
 
-    Rows with a rising load cost `query` each and rows with a falling load cost `level` each, at most kappa rows of
-    either kind. If neighbours replace a record by null, all rows move in one direction, and the loss is max(level,
-    query) min(k, kappa).
+    A changed record raises the load of some constraints, which cost `query` each, and lowers the load of others, which
+    cost `level` each; there are at most kappa of either kind. If neighbouring data sets differ by a record that is left
+    out, all loads change in one direction, and the loss is max(level, query) min(k, kappa).
 
     Args:
         level: epsilon, in nats, of the noise of each level, which is Laplace noise of scale Cinf/level.
         query: epsilon, in nats, of the noise of each query, which is Laplace noise of scale Cinf/query.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
-            largest entry Cinf of a contribution.
-        rows: number of rows k.
-        neighbours: "replace" if any other record replaces a record, or "add_or_remove" if the record of an empty slot
-            does.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
+        rows: number k of constraints.
+        neighbours: "replace" if neighbouring data sets have different records of one participant, or "add_or_remove" if
+            one of them lacks this participant's record.
 
     Source: spec convex_programs 5.
 
@@ -103,8 +106,8 @@ def flag_loss(
 
 
 def _filled(entries: _Loss, rows: int, neighbours: Neighbours) -> tuple[_Loss, _Loss]:
-    """Number of rows that are charged the larger of two privacy losses, and number of rows that are charged the smaller
-    one.
+    """Number of constraints that are charged the larger of two privacy losses, and number of constraints that are
+    charged the smaller one.
     """
     kind = type(entries)
     first = min(kind(rows), entries)
@@ -115,19 +118,20 @@ def flag_split(
     epsilon: float, entries: float, rows: int, queries: int, failure_probability: float, *,
     neighbours: Neighbours = "replace"
 ) -> tuple[float, float]:
-    """Split of epsilon into (level, query), the parts for the noise of levels and of queries, with the smallest margin
-    below the supply.
+    """Split of epsilon into (level, query), the privacy losses in nats for the noise of each level and of each query.
+    The split gives the smallest margin below the supply.
 
     The margin is A/query + B/level, where A = ln(k queries/beta) is above B = ln(k/beta) and beta is the failure
-    probability. If the larger `query` part and the `level` part are charged for equally many rows, the best ratio of
-    query to level is sqrt(A/B). If fewer rows cost the `level` part, the best ratio is lower, but at least 1.
+    probability. If `query`, the larger of the two, and `level` are charged for equally many constraints, the best ratio
+    of query to level is sqrt(A/B). If `level` is charged for fewer constraints, the best ratio is lower, but at least
+    1.
 
     Args:
         epsilon: privacy loss of all flags, > 0, in nats.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
-            largest entry Cinf of a contribution.
-        rows: number of rows k.
-        queries: number of queries of each row.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
+        rows: number k of constraints.
+        queries: number of queries of each constraint.
         failure_probability: failure probability beta in (0, 1).
         neighbours: "replace" or "add_or_remove", as for `flag_loss`.
 
@@ -149,18 +153,19 @@ def flag_split(
 
 
 def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
-    """Default number of people between two queries. Rarer queries have less noise.
+    """Default number of people between two queries, the batch. With fewer queries, a smaller margin for noise is
+    enough.
 
-    A larger batch lowers the level by batch x Cinf and leaves fewer queries in the union bound. Together the two
-    effects on the margin are smallest near a batch of 1/query, where query is the epsilon of a query. By default, each
-    row has at most 2^13 queries.
+    A larger batch lowers the level by batch x Cinf and leaves fewer queries in the union bound. The margin is smallest
+    near a batch of 1/query, where query is the epsilon of a query. By default, each constraint has at most 2^13
+    queries.
 
     Args:
         people: number of people n.
         epsilon: privacy loss of all flags, in nats.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
-            largest entry Cinf of a contribution.
-        rows: number of rows k.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
+        rows: number k of constraints.
     """
     return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "replace"))
                                                            / epsilon))))
@@ -168,26 +173,26 @@ def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Flags:
-    """One flag for each row, with levels, noise and privacy loss that are fixed before any record is read.
+    """One flag for each constraint, with levels, noise and privacy loss that are fixed before any record is read.
 
     Args:
         people: number n of people, who are served in the order of their public places.
         supply: (k,) supplies as whole numbers, in load units of 2^-20.
         largest: largest entry Cinf of a contribution, in natural units of load.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
-            largest entry Cinf of a contribution.
+        entries: kappa = C1/Cinf, where C1 is the largest sum and Cinf the largest entry of a contribution. One
+            contribution can have the entry Cinf in at most kappa constraints.
         epsilon: privacy loss of all flags, > 0, in nats.
-        failure_probability: probability in (0, 1) that some row may end above its supply. With stops no row can end
-            above its supply.
+        failure_probability: upper bound in (0, 1) on the probability that some load ends above its supply. With stops
+            no load can end above its supply.
         batch: number of people between two queries.
-        stop_delta: largest delta of stops, which raise a flag for any noise before the supply can be exceeded; 0 for no
-            stops.
-        neighbours: "replace" if any other record replaces a record, or "add_or_remove" if the record of an empty slot
-            does.
+        stop_delta: largest delta that stops may cost; 0 for no stops. A stop raises a flag, whatever the noise, before
+            the supply can be exceeded.
+        neighbours: "replace" if neighbouring data sets have different records of one participant, or "add_or_remove" if
+            one of them lacks this participant's record.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: a margin (`reserve`) at least as large as a supply.
+        Refused: a margin (`reserve`) that is at least as large as a supply.
 
     Example:
         >>> flags = Flags(people=100_000, supply=(5_000 * 2**20,) * 10, largest=1.0, entries=1.0, epsilon=0.4,
@@ -243,12 +248,12 @@ class Flags:
 
     @property
     def rows(self) -> int:
-        """Number k of rows."""
+        """Number k of constraints."""
         return len(self.supply)
 
     @property
     def queries(self) -> int:
-        """Largest number of queries of each row: one after every batch except the last."""
+        """Largest number of queries of each constraint: one after every batch except the last."""
         return -(-self.people // self.batch) - 1
 
     @property
@@ -258,7 +263,7 @@ class Flags:
 
     @cached_property
     def parts(self) -> tuple[float, float]:
-        """Privacy losses of levels and queries, (level, query), in nats."""
+        """Privacy losses (level, query) of the noise of each level and of each query, in nats."""
         return flag_split(self.epsilon, self.entries, self.rows, self.queries, self._failure,
                           neighbours=self.neighbours)
 
@@ -274,11 +279,11 @@ class Flags:
 
     @cached_property
     def loss(self) -> Fraction:
-        """Exact privacy loss of the noise, at most epsilon."""
+        """Exact privacy loss of all flags at the rounded noise scales, in nats, at most epsilon."""
         return self.loss_at(Fraction(self.level_scale), Fraction(self.query_scale))
 
     def loss_at(self, level: Fraction, query: Fraction) -> Fraction:
-        """Exact privacy loss of the noise at other scales.
+        """Exact privacy loss of all flags at other noise scales, in nats.
 
         Args:
             level: scale of each level's noise, in load units of 2^-20.
@@ -295,13 +300,13 @@ class Flags:
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
     def room_at(self, failure_probability: float) -> int:
-        """The room M, in load units of 2^-20, for a failure probability. The noise of some query is below the noise of
-        its level by more than M with at most this probability.
+        """The room M, in load units of 2^-20, for a failure probability. With at most this probability, the noise of
+        some query is below the noise of its level by more than M.
 
-        The noise of some query is above the noise of its level by more than M with at most the same probability.
+        With at most the same probability, the noise of some query is above the noise of its level by more than M.
 
         Args:
-            failure_probability: failure probability in (0, 1), for all rows together.
+            failure_probability: failure probability in (0, 1), for all constraints together.
         """
         if not self.queries:
             return 0
@@ -309,8 +314,8 @@ class Flags:
 
     @cached_property
     def room(self) -> int:
-        """The room M, in load units of 2^-20, at the failure probability of the plan. A row ends above its supply only
-        if the noise of its level exceeds the noise of one of its queries by more than M.
+        """The room M, in load units of 2^-20, at the failure probability of the plan. The load of a constraint ends
+        above the supply only if the noise of its level exceeds the noise of one of its queries by more than M.
         """
         return self.room_at(self._failure)
 
@@ -323,21 +328,24 @@ class Flags:
 
     @property
     def levels(self) -> NDArray[np.int64]:
-        """Loads T_j at which flags rise, apart from noise, shape (k,), in load units of 2^-20."""
+        """Levels: the load of each constraint at which its flag would rise without noise, shape (k,), in load units of
+        2^-20.
+        """
         return np.array(self.supply, dtype=np.int64) - self.reserve
 
     @property
     def stops(self) -> NDArray[np.int64]:
-        """Loads above which a flag rises for any noise, because the next batch could exceed the supply, shape (k,), in
-        load units of 2^-20. Without stops they are beyond any load.
+        """Stops: the load of each constraint above which its flag rises whatever the noise, because the next batch
+        could exceed the supply, shape (k,), in load units of 2^-20. Without stops the numbers are beyond any possible
+        load.
         """
         hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
         return hard if self.stop_delta else np.full_like(hard, 1 << 62)
 
     @cached_property
     def delta(self) -> float:
-        """Delta of stops: (1 + e^epsilon) times the probability that, in some row, the noise of the level exceeds the
-        noise of a query by more than the room M. The delta is 0 without stops.
+        """Delta of stops: (1 + e^epsilon) times an upper bound on the probability that, in some constraint, the noise
+        of the level exceeds the noise of a query by more than the room M. The delta is 0 without stops.
         """
         if not self.stop_delta or not self.queries:
             return 0.0
@@ -348,7 +356,7 @@ class Flags:
         """Privacy event of all flags together.
 
         Args:
-            unit: neighbouring relation: the change of the data between two neighbouring data sets.
+            unit: neighbouring relation, which states how two neighbouring data sets differ.
         """
         if self.stop_delta:
             return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
@@ -358,7 +366,7 @@ class Flags:
         """Line of a privacy charge for all flags together.
 
         Args:
-            unit: neighbouring relation: the change of the data between two neighbouring data sets.
+            unit: neighbouring relation, which states how two neighbouring data sets differ.
         """
         charged = self.event(unit)
         if not self.stop_delta:
@@ -377,12 +385,13 @@ class Flags:
         Args:
             noise: source of the noise of levels and queries.
             starts: (n + 1,) indices in `rows` and `loads` at which the entries of each participant begin.
-            rows: (z,) rows of the nonzero entries of the contributions.
-            loads: (z,) nonzero entries of the contributions, in load units of 2^-20.
+            rows: (z,) index of the constraint of each nonzero entry of the contributions.
+            loads: (z,) size of each nonzero entry, in load units of 2^-20.
 
         Returns:
-            Two arrays. The first, shape (k,), has the number of people counted when each flag rose, or n for a flag
-            that never rose. The second, shape (n,), says whether each participant is served.
+            Two arrays. The first, shape (k,), has for each flag the number of people who had been served or refused
+            when the flag rose, or n for a flag that never rose. The second, shape (n,), says whether each participant
+            is served.
         """
         def cost(scales: Mapping[str, Fraction]) -> DrawCost:
             return DrawCost.laplace(self.loss_at(scales["level"], scales["query"]))
@@ -413,7 +422,7 @@ def _apart(level: float, query: float, queries: int, failure: float) -> int:
     Args:
         level: scale of the level's noise.
         query: scale of the queries' noise.
-        queries: number of queries of one row, at least one.
+        queries: number of queries of one constraint, at least one.
         failure: failure probability in (0, 1).
     """
     if not max(level, query) < _LARGEST:
@@ -437,7 +446,7 @@ def _fails(apart: float, level: float, query: float, queries: int) -> float:
         apart: difference of the noises, >= 0.
         level: scale of the level's noise.
         query: scale of the queries' noise.
-        queries: number of queries of one row, at least one.
+        queries: number of queries of one constraint, at least one.
     """
     ends = np.concatenate([np.linspace(-_DEEP * level, 0.0, _STEPS), np.linspace(0.0, apart, _STEPS)[1:]])
     tails = np.exp(-np.abs(ends) / level) / 2.0  # P[noise < end] below 0, P[noise > end] above
@@ -451,18 +460,18 @@ def _pass(
     starts: Any, rows: Any, loads: Any, first: int, last: int, batch: int, noise: Any, levels: Any, stops: Any,
     counted: Any, raised: Any, served: Any,
 ) -> None:
-    """Serve the people from `first` to `last`, and make a query for every row after each batch that has noise.
+    """Serve the people from `first` to `last`, and make a query for every constraint after each batch that has noise.
 
     Args:
-        starts: (n + 1,) int64 places where each participant's contribution begins.
-        rows: (z,) int64 rows of the nonzero entries.
+        starts: (n + 1,) int64 indices in `rows` and `loads` at which the entries of each participant begin.
+        rows: (z,) int64 constraint of each nonzero entry.
         loads: (z,) int64 nonzero entries.
         first: first place of a batch.
         last: place after the last participant.
         batch: number of people between two queries.
         noise: (q, k) int64 noise of the queries.
         levels: (k,) int64 levels with their noise.
-        stops: (k,) int64 loads above which a flag rises for any noise.
+        stops: (k,) int64 loads above which a flag rises whatever the noise.
         counted: (k,) int64 delivered load, updated.
         raised: (k,) int64 number of people counted when each flag rose, updated.
         served: (n,) bool output.

@@ -1,15 +1,15 @@
-"""Two grids that make a run the same on every machine, because sums and comparisons use whole numbers.
+"""Two grids of numbers: sums and comparisons of whole grid steps make a run the same on every machine.
 
-Loads, supplies and the numbers published about them are multiples of 2^-20; values and prices are multiples of 2^-24. A
-sum of whole numbers over people does not depend on their order, so threads and shards cannot change a run. Participants
-who compute their own share compare the same whole numbers as everybody else.
+Loads, supplies, and published numbers about loads and supplies are multiples of 2^-20; values and prices are multiples
+of 2^-24. A sum of whole numbers does not depend on the order of the people, so threads and shards cannot change a run.
+Participants who compute their own share compare the same whole numbers as everybody else.
 
 Source: spec convex_programs 8.
 
 The module also has the public constants of a program, which must hold for every admissible record of any participant.
 
-The constants are never computed from records. Noise, price box, step size and every promise follow from these
-constants.
+The constants are never computed from records. The noise, the range of prices, the step size and every promise follow
+from these constants.
 
 Source: Wu 2017, Definitions 5.3.5, 5.3.10 and 5.3.13; spec convex_programs 1.
 """
@@ -53,7 +53,8 @@ NEIGHBOUR_WORDS: Mapping[Neighbours, str] = {"replace": "substitution", "add_or_
 
 
 def neighbours_today(value: Any) -> Any:
-    """Present name of a neighbouring relation. Former names of the relations work until 1.0.0, with a warning.
+    """Present name of a neighbouring relation, "replace" or "add_or_remove". Former names of the relations work until
+    1.0.0, with a warning.
 
     Args:
         value: name of the relation, present or former.
@@ -80,16 +81,17 @@ class Constants(Declared):
         (Fraction(2, 1), 1.0)
     """
 
-    rows: Annotated[int, Parameter("coupling rows", symbol="k", at_least=1)]
-    largest_entry: Annotated[float, Parameter("largest |c_ij|", symbol="Cinf", above=0)]
+    rows: Annotated[int, Parameter("number of coupling constraints", symbol="k", at_least=1)]
+    largest_entry: Annotated[float, Parameter("largest absolute entry of a contribution", symbol="Cinf", above=0)]
     largest_sum: Annotated[float, Parameter(
         "largest sum of the absolute entries of one contribution", symbol="C1", above=0)]
     most_value: Annotated[float, Parameter("largest value of a participant", symbol="V", at_least=0)]
-    width: Annotated[float, Parameter("largest distance between the load of a row and its supply", symbol="w", above=0)]
+    width: Annotated[float, Parameter(
+        "largest distance between the load of a constraint and its supply", symbol="w", above=0)]
     tau: Annotated[tuple[float, ...], Parameter(
-        "(k,) largest increase of the value by one unit of excess on each row", above=0)]
+        "(k,) largest increase of the optimum by one unit of excess in each constraint", above=0)]
     least_entry: Annotated[float, Parameter(
-        "smallest non-zero entry of a vertex's contribution; 0 if it is unknown", symbol="Lmin",
+        "smallest nonzero entry of the contribution of an extreme action (vertex); 0 if it is unknown", symbol="Lmin",
         at_least=0)] = 0.0
     least_sum: Annotated[float, Parameter(
         "smallest sum of the contribution of an action with a value above 0; 0 if it is unknown",
@@ -99,7 +101,7 @@ class Constants(Declared):
     packing: Annotated[bool, Parameter(
         "whether values and contributions are never negative, and everybody may have nothing")] = True
     step_scale: Annotated[tuple[float, ...] | None, Parameter(
-        "(k,) divisor of the usual step of each row; None if no public scale is known", above=0)] = None
+        "(k,) divisor of the usual step of each constraint; None if no public scale is known", above=0)] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,10 +112,12 @@ class Constants(Declared):
                 raise InvalidInput(name, f"{len(numbers)} numbers", f"must be {self.rows}, one for each row")
 
     def squared_l2_sensitivity(self, neighbours: Neighbours) -> Fraction:
-        """Squared l2 sensitivity sigma^2: the largest squared l2 distance of two admissible contributions.
+        """Squared l2 sensitivity sigma^2: an upper bound on the squared l2 distance of two admissible contributions, in
+        squared natural units of load.
 
-        Where no contribution is negative, ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2 Cinf C1, and each entry moves by at
-        most Cinf. With "add_or_remove" one of the two contributions is zero.
+        Let a and b be two contributions, Cinf the largest entry and C1 the largest sum of a contribution. Where no
+        contribution is negative, ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2 Cinf C1, and no entry of a - b exceeds Cinf in
+        absolute value. With "add_or_remove" one of the two contributions is zero.
 
         Args:
             neighbours: "replace" if any other record may replace a record; "add_or_remove" if only a record that
@@ -128,7 +132,7 @@ class Constants(Declared):
         return 4 * norm if self.signed else min(entry * entry * self.rows, 2 * entry * total)
 
     def l2_sensitivity(self, neighbours: Neighbours) -> float:
-        """The l2 sensitivity sigma, rounded up.
+        """The l2 sensitivity sigma, in natural units of load, rounded up.
 
         Args:
             neighbours: "replace" or "add_or_remove", as for `squared_l2_sensitivity`.
@@ -137,7 +141,7 @@ class Constants(Declared):
 
     @property
     def entries(self) -> float:
-        """Number of rows that one contribution can fill: kappa = C1/Cinf."""
+        """Largest number of constraints in which one contribution can have the largest entry: kappa = C1/Cinf."""
         return self.largest_sum / self.largest_entry
 
 
@@ -153,7 +157,7 @@ PRICE_UNIT = 1 << PRICE_BITS
 
 
 def values_near(values: Any) -> NDArray[np.float64]:
-    """Values converted to units of 2^-24 and rounded to the nearest whole number, as doubles.
+    """Values converted to units of 2^-24 and rounded to the nearest whole number, as float64.
 
     Args:
         values: values in natural units.
@@ -163,8 +167,8 @@ def values_near(values: Any) -> NDArray[np.float64]:
 
 
 def loads_up(loads: Any) -> NDArray[np.int64]:
-    """Contributions converted to units of 2^-20 and rounded up. A set of contributions that fits after rounding
-    therefore also fits exactly.
+    """Contributions converted to whole load units of 2^-20 and rounded up. If rounded contributions fit a supply, the
+    exact contributions also fit.
 
     Args:
         loads: contributions in natural units.
@@ -173,7 +177,7 @@ def loads_up(loads: Any) -> NDArray[np.int64]:
 
 
 def supply_down(supply: Any) -> NDArray[np.int64]:
-    """Supplies converted to units of 2^-20 and rounded down.
+    """Supplies converted to whole load units of 2^-20 and rounded down.
 
     Args:
         supply: supplies in natural units.

@@ -1,30 +1,31 @@
 """Promises about value and feasibility that are made before a run, by the bounds of this package. The printed bounds
 are in `evidence.wu_2017.private_programs.printed_bounds`.
 
-The regret of projected gradient descent with constant steps eta_j, against the best fixed prices of the box, is at most
+The regret of projected gradient descent with constant steps eta_j, against the best fixed prices in their allowed
+ranges, is at most
 
     sum_j D_j^2/(2 eta_j T) + mean_t sum_j eta_j g_tj^2/2 + |<prices, noise>| + gain of fixed prices from noise,
 
-where D_j is the side of the box of row j, T the number of rounds and g_tj the gradient. The four terms of this regret
-bound are Zinkevich's bound, a chi-square with its cross term, a martingale, and a sum of half normals. Each random term
-has its own tail bound.
+where D_j is the length of the allowed range of price j, T the number of rounds and g_tj the gradient. The four terms of
+this regret bound are Zinkevich's bound, a chi-square with its cross term, a martingale, and a sum of half normals. Each
+random term has its own tail bound.
 
 Source: Wu 2017, Theorem 5.3.17; spec convex_programs 2 (a-priori regret, corrected) and 5 (Bern).
 
-`certificate`: bounds on the distance of a run from feasibility and from the optimum, computed from its billboard alone,
-after the run.
+`certificate`: bounds on the excess of a run over the supplies and on its distance from the optimum, computed after the
+run from its billboard alone.
 
-The certificate needs neither a correct tau nor many rounds nor a particular step size. A wrong tau or too few rounds
-lead to a large certificate, never to a false one. The certificate assumes that the noise was drawn as planned, and that
-the number of rounds was fixed before the run. Responses that are not exact widen the certificate by their largest total
-loss.
+The certificate holds for any tau, any number of rounds and any step size. A wrong tau or too few rounds lead to large
+bounds, never to false ones. The certificate assumes that the noise was drawn as planned, and that the number of rounds
+was fixed before the run. Responses that are not exact widen the bounds by the largest total loss of all responses.
 
-The noise of a row, averaged over the main rounds, is exactly N(0, s^2) for any behaviour of the prices, so the mean of
-the released numbers bounds the excess. The optimum is at most the Lagrangian's maximum. The mean of the Lagrangian's
-maximum over the rounds differs from the observed mean by the martingale sum <price, noise>, with predictable variance
-Q. Mixing over Gaussian multipliers bounds the martingale. Rounding to the grid adds at most 2^-21 to each number.
+The noise of a constraint, averaged over the main rounds, is exactly N(0, s^2) for any behaviour of the prices, so the
+mean of the released numbers bounds the excess. The optimum is at most the Lagrangian's maximum. The mean of the
+Lagrangian's maximum over the rounds differs from the observed mean by the martingale sum <price, noise>, with
+predictable variance Q. The method of mixtures, with Gaussian weights, bounds the martingale. Rounding to the grid adds
+at most 2^-21 to each number.
 
-Source: spec convex_programs 2 (public certificate; ours).
+Source: spec convex_programs 2 (public certificate; by confide).
 """
 
 from __future__ import annotations
@@ -72,13 +73,15 @@ def corrected_regret(
     at least 1 - beta.
 
     Args:
-        rows: number of rows k.
-        tau: dual bound tau > 0 of each row. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if rows are equations.
-        width: largest distance w > 0 between the load of a row and its supply, in natural units.
-        noise_std: standard deviation s >= 0 of a row's mean noise over all rounds, in natural units of load.
+        rows: number k of constraints.
+        tau: dual bound tau > 0 of every constraint. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if constraints are
+            equations.
+        width: largest distance w > 0 between the load of a constraint and its supply, in natural units.
+        noise_std: standard deviation s >= 0 of a constraint's noise, averaged over all rounds, in natural units of
+            load.
         rounds: number T of rounds; may be infinite.
         failure_probability: failure probability beta in (0, 1).
-        two_sided: whether rows are equations, so that prices may be negative.
+        two_sided: whether constraints are equations, so that prices may be negative.
 
     Example:
         >>> s = 2**0.5 / 0.2367043807
@@ -103,11 +106,12 @@ def regret_of_steps(
     """Upper bound on the regret R at given constant steps, which holds with probability at least 1 - beta.
 
     Args:
-        steps: (k,) step size eta > 0 of each row: the change of the price for a natural unit of excess.
-        taus: (k,) dual bound tau > 0 of each row. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if rows are
-            equations.
-        width: largest distance w > 0 between the load of a row and its supply, in natural units.
-        noise_std: standard deviation s >= 0 of a row's mean noise over all rounds, in natural units of load.
+        steps: (k,) step size eta > 0 of each constraint: the change of its price for one natural unit of excess.
+        taus: (k,) dual bound tau > 0 of each constraint. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if constraints
+            are equations.
+        width: largest distance w > 0 between the load of a constraint and its supply, in natural units.
+        noise_std: standard deviation s >= 0 of a constraint's noise, averaged over all rounds, in natural units of
+            load.
         rounds: number of rounds T.
         failure_probability: failure probability beta in (0, 1).
         two_sided: whether prices may be negative.
@@ -136,14 +140,15 @@ def regret_of_steps(
 
 def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
                  two_sided: bool = False) -> float:
-    """Upper bound on the regret R of a run with the usual constant steps, and with prices rounded to their grid. The
-    bound is infinite for programs without a public scale of steps.
+    """Upper bound on the regret R of a run with the usual constant steps, and with prices rounded to multiples of
+    2^-24. The bound holds with probability at least 1 - beta, and is infinite for programs without a public scale of
+    steps.
 
     Args:
-        constants: constants of the program.
-        schedule: schedule of the rounds.
+        constants: public constants of the program.
+        schedule: numbers of rounds, and the noise of each round.
         failure_probability: failure probability beta in (0, 1).
-        two_sided: whether rows are equations.
+        two_sided: whether constraints are equations, so that prices may be negative.
     """
     if constants.step_scale is None:
         return math.inf
@@ -183,13 +188,14 @@ def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> flo
 def game_accuracy(
     regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0,
 ) -> tuple[float, float]:
-    """Two bounds that follow from a regret: on the optimum less the value, and on the total excess of all rows.
+    """Two upper bounds that follow from a bound on the regret: on the optimum less the value, in units of value, and on
+    the total excess of all constraints, in natural units of load.
 
     Args:
         regret: bound R >= 0 on the regret, in units of value; may be infinite.
-        taus: (k,) dual bound tau > 0 of each row.
-        box: number c > 1 such that the prices of each row lie in [0, c tau].
-        errors: largest total value that all responses together lose against best responses.
+        taus: (k,) dual bound tau > 0 of each constraint.
+        box: number c > 1 such that the price of each constraint lies in [0, c tau].
+        errors: largest total value that all participants' responses together lose against best responses.
 
     Source: spec convex_programs 2 (game lemma, corrected: no factor 2).
 
@@ -207,15 +213,16 @@ def game_accuracy(
 
 
 def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
-    """The certificate's bound z s on the excess of a row with an average released slack of 0, where z is a normal
-    quantile and s is the standard deviation of the noise.
+    """The certificate's bound z s on the excess of a constraint if its released numbers, supply less noisy load, are 0
+    on average. Here z is a normal quantile and s the standard deviation of the average noise.
 
-    The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses the bound z s.
+    The released numbers are about 0 on average where prices are not at the ends of their allowed range (`planning`), so
+    a plan uses the bound z s.
 
     Args:
-        rows: number k of rows.
-        noise_std: standard deviation s of the noise of a row's average load, in natural units.
-        failure_probability: failure probability in (0, 1).
+        rows: number k of constraints.
+        noise_std: standard deviation s of the noise of a constraint's average load, in natural units.
+        failure_probability: failure probability in (0, 1) of the bound.
 
     Example:
         >>> round(certified_excess(10, 6.2978, 0.05), 2)
@@ -227,12 +234,12 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:
-    """Upper bound on the amount by which a sum of independent numbers in [0, largest] exceeds the mean of the sum. The
-    bound fails with probability at most e^-log.
+    """Upper bound on the amount by which a sum of independent random numbers in [0, largest] exceeds its expected
+    value. The bound fails with probability at most e^-log.
 
     Args:
-        mean: mean of the sum, or an upper bound on the mean.
-        largest: largest value M of each number.
+        mean: expected value of the sum, or an upper bound on the expected value.
+        largest: largest possible value of each number.
         log: L = ln(1/p), for the probability p with which the bound may fail.
 
     Source: spec convex_programs 5 (Bern), in place of Theorem 6.3.4, which fails for small means.
@@ -255,22 +262,24 @@ _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, whe
 @wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathCertificate(Certificate):
-    """Bounds for a run. Excess, gap and regret hold together with probability at least 1 - beta.
+    """Bounds for a run. The bounds `excess`, `gap` and `regret` hold together with probability at least 1 - beta.
 
     The bounds `excess` and `sharp_gap` also hold together with probability at least 1 - beta. The bound `complaint`
     holds by itself with probability at least 1 - beta.
 
     Args:
         failure_probability: failure probability beta, in (0, 1).
-        excess: (k,) upper bound on the load of the averages less the supply of each row, in natural units; where rows
-            are equations, on the absolute difference.
+        excess: (k,) upper bound, for each constraint, on the load of the participants' average responses less the
+            supply, in natural units; where constraints are equations, on the absolute difference.
         gap: upper bound on the optimum less the value of the averages, in units of value.
         sharp_gap: second upper bound on the optimum less the value of the averages, computed from the changes of prices
             since the first main round. Where prices hardly change, `sharp_gap` is often half of `gap`.
-        regret: upper bound on the regret of the run, which replaces the bound R in statements made after the run.
-        complaint: upper bound on the sum, over all participants, of the gain by another choice at the average prices.
-            So for any alpha > 0, at most complaint/alpha participants would gain more than alpha.
-        vacuous: whether `gap` is no smaller than the largest possible gap. In programs in which nothing has a value:
+        regret: upper bound on the regret of the run, in units of value. After the run, the bound replaces the bound R
+            that was known before the run.
+        complaint: upper bound, in units of value, on the sum of all participants' gains if each could change to their
+            best choice at the average prices. So for any alpha > 0, at most complaint/alpha participants would gain
+            more than alpha.
+        vacuous: whether `gap` is no smaller than the largest possible gap. In programs without values, `vacuous` states
             whether the total excess is no smaller than the largest possible excess.
     """
 
@@ -293,7 +302,7 @@ class PathCertificate(Certificate):
 
     @property
     def total_excess(self) -> float:
-        """Upper bound on the total excess of all rows, in natural units."""
+        """Upper bound on the total excess of all constraints, in natural units of load."""
         return float(self.excess.sum())
 
 
@@ -303,11 +312,11 @@ def certificate(billboard: PathBillboard, failure_probability: float | None = No
     the billboard.
 
     Args:
-        billboard: billboard of any of the family's mechanisms.
+        billboard: billboard of a run of any mechanism of this package.
         failure_probability: failure probability beta in (0, 1) of the certificate; by default that of the billboard.
 
     Raises:
-        InvalidInput: no billboard of a price path.
+        InvalidInput: the argument is no billboard with a path of prices.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -360,8 +369,8 @@ def certificate(billboard: PathBillboard, failure_probability: float | None = No
 
 
 def quantile(tail: float, discrete: bool) -> float:
-    """The number that a standard normal exceeds with probability `tail`; for discrete, sub-Gaussian noise, an upper
-    bound on this number.
+    """The number that a standard normal variable exceeds with probability `tail`. For discrete Gaussian noise, a number
+    of standard deviations that the noise exceeds with at most this probability.
 
     Args:
         tail: tail probability in (0, 1).
@@ -371,12 +380,14 @@ def quantile(tail: float, discrete: bool) -> float:
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:
-    """A bound that a martingale with the given predictable variance exceeds with at most the given probability.
+    """A bound that a martingale with Gaussian or sub-Gaussian increments exceeds with at most the given probability, if
+    its predictable variance is the given one.
 
     Args:
         variance: observed predictable variance Q.
-        typical: number r > 0 that is fixed in advance. The bound is sharpest for a variance Q near r.
-        failure_probability: failure probability in (0, 1).
+        typical: number r > 0, in the unit of the variance, that is fixed in advance. The bound is sharpest for a
+            variance Q near r.
+        failure_probability: failure probability in (0, 1) of the bound.
 
     Source: spec convex_programs 2: E exp(u S - u^2 Q/2) <= 1, mixed over u ~ N(0, 1/r).
     """
@@ -385,7 +396,7 @@ def mixture(variance: float, typical: float, failure_probability: float) -> floa
 
 
 def as_path(billboard: Any) -> PathBillboard:
-    """The given billboard, checked to be one of a price path.
+    """The given billboard, after a check that it has a path of prices.
 
     Raises:
         InvalidInput: another kind of billboard, or a field of another type or shape.

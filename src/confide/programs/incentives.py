@@ -1,14 +1,16 @@
-"""Incentives where average prices are charged: participants who would rather have another share, and the gain of a lie.
+"""Incentives of participants where average prices are charged: satisfaction with the own share, and the gain of a lie.
 
-For any report, a participant's utility is at most u* = max (value - price) at the charged prices, a number in [0, V].
-The path of prices is private, so the participant's report changes the mean of u* only a little. The truth gives at
-least u* - alpha, because a participant with a lower utility receives their favourite in place of the average.
+Whatever a participant reports, their utility, value less price, is at most u*, the utility of their favourite action:
+the best action at the charged prices. The number u* lies in [0, V], where V is the largest value. The path of prices is
+differentially private, so the participant's report changes the mean of u* only a little. The truth gives at least u* -
+alpha, because a participant with a lower utility receives their favourite in place of their average response.
 
-All comparisons use whole numbers. Alpha is rounded down to a unit, so that nobody counts as satisfied wrongly. The
-charged prices are rounded to 2^-24. Where a theorem is about satisfaction at the exact average prices, 2^-24 C1 is
-subtracted from alpha: half a unit of each price, for the participant's own action and for their favourite.
+All comparisons use whole numbers. Alpha is rounded down to a whole unit, so that nobody is wrongly counted as
+satisfied. The charged prices are rounded to multiples of 2^-24. Where a theorem is about satisfaction at the exact
+average prices, 2^-24 C1 is subtracted from alpha, where C1 is the largest sum of a contribution. The subtracted amount
+covers a rounding error of half a unit in each price, for the participant's own action and for their favourite.
 
-Gains and utilities are about values as the program reads them, rounded to 2^-24.
+Gains and utilities refer to values that are rounded to multiples of 2^-24, as the program reads them.
 
 Source: Wu 2017, Algorithm 10, Lemma 6.2.4 and Theorem 6.2.11; spec convex_programs 6.
 """
@@ -47,15 +49,16 @@ _CELLS = 1 << 22  # of contributions that are held at once
 
 
 def check_payments(program: Program, rounds: int) -> None:
-    """Check that prices can be charged. The conditions are that no value or contribution is ever negative, everybody
-    may have nothing, and each response is as good as declared.
+    """Check that a program allows prices to be charged. The conditions are that values and contributions are never
+    negative, that everybody may have nothing, and that each response is within the program's `oracle_error` of the best
+    response.
 
     Args:
-        program: program whose actions are priced.
+        program: program of the mechanism that charges prices.
         rounds: number T of main rounds, over which utilities are summed as 64-bit integers.
 
     Raises:
-        InvalidInput: another kind of program, or sums beyond 2^62.
+        InvalidInput: a program that does not meet the conditions, or sums beyond 2^62.
     """
     if program.not_packing:
         raise InvalidInput("program", f"{type(program).__name__} is not a packing program: {program.not_packing}",
@@ -70,8 +73,8 @@ def check_payments(program: Program, rounds: int) -> None:
 
 
 def alpha_units(program: Program, alpha: float) -> int:
-    """Alpha as a whole number of units of 2^-24/`program.scale` of value, rounded down. An alpha above the largest
-    possible gain is replaced by that gain.
+    """Alpha as a whole number of units of 2^-24/`program.scale` of value, rounded down. An alpha above an upper bound
+    on all gains is replaced by this bound.
 
     Args:
         program: program whose scale sets the size of a unit.
@@ -82,9 +85,9 @@ def alpha_units(program: Program, alpha: float) -> int:
 
 
 def exact_alpha(program: Program, alpha: float) -> float:
-    """Alpha less the largest effect of the rounding of prices, in units of value. At the exact average prices, a
-    reassigned participant gains more than this difference by their favourite. A regret divided by this difference
-    bounds the number of reassigned participants.
+    """Alpha less the largest effect of the rounding of prices, in units of value. A reassigned participant, who
+    receives their favourite, gains more than this difference by the favourite at the exact average prices. So the
+    regret divided by this difference bounds the number of reassigned participants.
 
     Args:
         program: program with the largest sum C1 of a contribution, and the scale that sets the size of a unit.
@@ -103,12 +106,12 @@ def exact_alpha(program: Program, alpha: float) -> float:
 
 
 class Judged(NamedTuple):
-    """Comparison of each participant's average with their favourite at the charged prices. The comparison is private
-    and must not be published.
+    """Comparison of each participant's average response with their favourite, the best response at the charged prices.
+    The comparison is private and must not be published.
 
     Args:
-        unsatisfied: (m,) whether the favourite gives the participant more than alpha more utility than the average
-            does.
+        unsatisfied: (m,) whether the utility of the participant's favourite exceeds that of their average by more than
+            alpha.
         favourites: (m, width) the participant's favourite action at the charged prices.
         value: (m,) value of the participant's average, times the number T of main rounds, in units of 2^-24.
         paid: (m,) price of the participant's average, times T, in units of 2^-24/`program.scale` of value.
@@ -126,7 +129,7 @@ class Judged(NamedTuple):
 def judged(
     program: Program, records: Any, tally: Tally, charged: NDArray[np.int64], rounds: int, alpha: int,
 ) -> Judged:
-    """Comparison of each participant's average with their favourite.
+    """Compare each participant's average response with their favourite.
 
     Args:
         program: program that the actions belong to.
@@ -157,7 +160,7 @@ def judged(
 
 
 def reassigned(tally: Tally, unsatisfied: NDArray[np.bool_], favourites: NDArray[np.int32], rounds: int) -> Tally:
-    """A tally in which unsatisfied participants have their favourite in all rounds.
+    """A copy of a tally in which unsatisfied participants have their favourite action in all main rounds.
 
     Args:
         tally: tally of m participants.
@@ -187,8 +190,11 @@ def _most_units(program: Program) -> int:
 
 
 class Relative(NamedTuple):
-    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of the truth] + added, in units of
-    value.
+    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of the truth] + added.
+
+    Args:
+        factor: factor >= 1.
+        added: amount >= 0, in units of value.
     """
 
     factor: float
@@ -196,25 +202,27 @@ class Relative(NamedTuple):
 
 
 def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fraction) -> Fraction:
-    """Largest sum of (sigma/deviation)^2 over all rounds for two records of one participant, where sigma is the l2
-    distance of their contributions, and deviation the standard deviation of the noise.
+    """Largest sum of (distance/deviation)^2 over all rounds for two records of one participant, where distance is the
+    l2 distance of the two contributions, and deviation the standard deviation of the noise.
 
-    A lie replaces one record by another. If neighbouring data sets differ by a record that is left out, two different
-    records of one participant lie further apart than neighbours.
+    A lie replaces one record by another. If neighbouring data sets differ by a record that is left out, data sets with
+    two different records of one participant can lie further apart than neighbouring data sets.
 
     Args:
-        constants: constants of the program.
+        constants: public constants of the program.
         neighbours: neighbouring relation of the mechanism.
-        squared: sum of (sigma/deviation)^2 of the path for neighbouring data sets of the mechanism.
+        squared: sum of (sigma/deviation)^2 over all rounds, where sigma is the l2 sensitivity for the mechanism's
+            neighbouring relation.
     """
     return squared * constants.squared_l2_sensitivity("replace") / constants.squared_l2_sensitivity(neighbours)
 
 
 def additive_gain(alpha: float, most_value: float, variation: float) -> float:
-    """Upper bound on the mean gain of a lie, for any reports of the others.
+    """Upper bound on the mean gain of a lie, in units of value, for any reports of the other participants.
 
     Args:
-        alpha: largest amount by which the utility of a participant's favourite exceeds that of their own share.
+        alpha: largest amount, in units of value, by which the utility of a participant's favourite exceeds that of
+            their own share.
         most_value: largest value V of a participant.
         variation: total variation distance, in [0, 1], between the distributions of the path of prices under two
             records of one participant.
@@ -229,13 +237,14 @@ def additive_gain(alpha: float, most_value: float, variation: float) -> float:
 
 
 def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, epsilon: float = 0.0) -> Relative:
-    """Bound on the mean utility of a lie for a given epsilon >= 0. The bounds for all epsilon hold together. At epsilon
-    = 0 the factor is 1, and the bound is an additive bound on the gain.
+    """Bound on the mean utility of a lie, with a factor e^epsilon. The bounds for all epsilon >= 0 hold at the same
+    time. At epsilon = 0 the factor is 1, and the bound is an additive bound on the gain.
 
     Args:
-        law: law of the noise.
+        law: distribution of the noise, "gaussian" or "discrete_gaussian".
         squared: the sum of (sigma/deviation)^2 for two records of one participant (`loss_of_a_lie`).
-        alpha: largest amount by which the utility of a participant's favourite exceeds that of their own share.
+        alpha: largest amount, in units of value, by which the utility of a participant's favourite exceeds that of
+            their own share.
         most_value: largest value V of a participant.
         epsilon: privacy loss in nats, >= 0.
 
@@ -260,21 +269,22 @@ def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, 
 def audited_gain(
     *, alpha: float, most_value: float, path_variation: float, audit_variation: float, most_utility: float,
 ) -> float:
-    """Upper bound on the gain of a lie where a noisy audit of the loads accepts or rejects the run.
+    """Upper bound on the mean gain of a lie, in units of value, where a noisy audit of the loads accepts or rejects the
+    run.
 
     Acceptance depends on the participant's own rounded share. So the bound compares acceptance of the run with and
     without the participant, once for the truth and once for the lie.
 
     Args:
-        alpha: largest amount by which the utility of a participant's favourite exceeds that of their own share, on
-            average over the public draw.
+        alpha: largest amount, in units of value, by which the utility of a participant's favourite exceeds that of
+            their own share, on average over the public draw.
         most_value: largest value V of a participant.
         path_variation: total variation distance, in [0, 1], between the distributions of the path of prices under two
             records of one participant.
         audit_variation: total variation distance, in [0, 1], between the distributions of the noisy audit under two
             records of one participant.
-        most_utility: the largest absolute utility of a rounded share: the larger of V and the highest price, or V with
-            scaled payments.
+        most_utility: largest absolute utility of a whole share, in units of value: the larger of V and the highest
+            price of an action, or V with scaled payments.
 
     Source: spec convex_programs 6.2.
 
@@ -289,12 +299,12 @@ def audited_gain(
 
 
 def participation(utility: float, when: str, source: Source, *, note: str = "") -> Participation:
-    """The promise about the value of every participant's share less its price.
+    """The promise that the value of every participant's share, less its price, is at least a given amount.
 
     Args:
         utility: lower bound on value less price, in units of value.
         when: description of the cases in which the promise holds, such as "after every run".
-        source: publication and statement that prove the promise.
+        source: publication and statement with the proof of the promise.
         note: note about the scope of the promise.
 
     Example:
@@ -307,10 +317,10 @@ every run
 
 
 def truthfulness(gain: float, most_value: float, *, note: str = "", statement: str = "Theorem 6.2.11") -> Truthfulness:
-    """The promise that no lie gains more than a given amount.
+    """The promise that no lie gains more than a given amount on average.
 
     Args:
-        gain: largest mean gain from a lie, such as `additive_gain`, in units of value.
+        gain: upper bound on the mean gain from a lie, such as the result of `additive_gain`, in units of value.
         most_value: largest value V of a participant. A gain of at least V makes the promise vacuous.
         note: description of the randomness over which the gain is averaged.
         statement: number of the statement in Wu 2017.

@@ -22,12 +22,13 @@ __all__ = ["in_order", "lottery", "made_up", "popular"]
 
 
 def popular(people: int, goods: int, seed: int) -> NDArray[np.float32]:
-    """Values U(0, 1) times the popularity of the good, U(.3, 1), shape (n, k).
+    """Simulated values of k goods to n people, shape (n, k). A value is a uniform random number in [0, 1] times the
+    popularity of the good, which is uniform in [.3, 1].
 
     Args:
         people: number of people n.
         goods: number of goods k.
-        seed: seed of the generator.
+        seed: seed >= 0 of the random generator.
 
     Source: spec convex_programs 9.3.
     """
@@ -40,11 +41,12 @@ _Cells = NDArray[np.float64]
 
 
 def made_up(program: Program, seed: int) -> _Cells:
-    """Records of simulated people as rows of numbers, shape (n, c), with tastes that differ around public popularities.
+    """Records of simulated people as rows of numbers, shape (n, c), as in `slots.layout`. People's values vary around
+    public popularities of the goods. The records of a `Flow` have only source and sink, for programs with public costs.
 
     Args:
         program: program of a family with records that are rows of numbers.
-        seed: seed of the generator.
+        seed: seed >= 0 of the random generator.
 
     Raises:
         InvalidInput: the program is of another family.
@@ -109,11 +111,11 @@ def _actions(program: AggregativeGame, seed: int) -> _Cells:
 
 
 def in_order(program: Program, records: Any, seed: int) -> int:
-    """The total value, in units of 2^-24, if one participant after another, in random order, takes their best action
-    from the remaining supply.
+    """The total value, in units of 2^-24, of a simple allocation. One participant after another, in random order, takes
+    their best action from the remaining supply, free of charge.
 
-    A row with less supply left than the smallest nonzero entry of a contribution has the highest price, so that nobody
-    takes it. Where contributions differ, an action that does not fit is not taken.
+    If the remaining supply of a constraint is below the smallest nonzero entry of a contribution, nobody may use the
+    constraint any more. Where contributions differ, a participant whose action does not fit gets nothing.
 
     Args:
         program: packing program of any family.
@@ -135,8 +137,8 @@ def in_order(program: Program, records: Any, seed: int) -> int:
 
 
 def lottery(program: Program, records: Any, seed: int) -> int:
-    """The total value, in units of 2^-24, if one participant after another, in random order, receives their favourite
-    action at prices of zero. An action that no longer fits the supply gives nothing.
+    """The total value, in units of 2^-24, of a lottery. One participant after another, in random order, receives their
+    best action at prices of zero. A participant with an action that no longer fits the supply gets nothing.
 
     Args:
         program: packing program of any family.

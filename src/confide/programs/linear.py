@@ -23,20 +23,22 @@ __all__ = ["LinearProgram", "choices"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearProgram:
-    """A linear program: maximise objective x, subject to coupling x <= supply (or =), low <= personal x <= high, lower
-    <= x <= upper.
+    """A linear program in the variables x: maximise objective x, subject to coupling x <= supply (or =), low <=
+    personal x <= high, and lower <= x <= upper.
 
     Args:
         objective: (m,) objective coefficients, in natural units.
-        coupling: (k, m) sparse matrix of the coupling rows.
-        supply: (k,) supplies.
-        equations: whether coupling rows are equations.
-        personal: (p, m) sparse matrix of the rows that restrict each participant's variables.
-        low: (p,) lower bounds of the personal rows.
-        high: (p,) upper bounds of the personal rows.
+        coupling: (k, m) sparse matrix of the coupling constraints.
+        supply: (k,) supply of each coupling constraint, in natural units.
+        equations: whether the coupling constraints are equations.
+        personal: (p, m) sparse matrix of the personal constraints, which restrict the variables of one participant
+            each.
+        low: (p,) lower bounds of the personal constraints.
+        high: (p,) upper bounds of the personal constraints.
         lower: (m,) lower bounds of the variables.
         upper: (m,) upper bounds of the variables.
-        owner: (m,) participant of each variable, -1 for a variable of the public block.
+        owner: (m,) index of the participant of each variable; -1 for a variable of the public block, which belongs to
+            no participant.
     """
 
     objective: NDArray[np.float64]
@@ -63,18 +65,19 @@ def choices(
     program: Program, *, values: ArrayLike, people: ArrayLike, rows: ArrayLike, loads: ArrayLike, entries: ArrayLike,
     most: float = 1.0, upper: float = 1.0,
 ) -> LinearProgram:
-    """The linear program in which each participant has a probability distribution over some choices, including having
+    """The linear program in which each participant has a probability distribution over their choices and the choice of
     nothing.
 
     Args:
-        program: program with the supply and the rows.
-        values: (m,) value of each choice, in units of 2^-24.
-        people: (m,) participant of each choice.
-        rows: (z,) coupling row of each nonzero contribution.
+        program: program with the supplies and the coupling constraints.
+        values: (m,) value of each choice, in units of 2^-24. The m choices are those of all participants, and each
+            choice is one variable.
+        people: (m,) index of the participant who has each choice.
+        rows: (z,) index of the coupling constraint of each nonzero contribution.
         loads: (z,) size of each nonzero contribution, in load units of 2^-20.
-        entries: (z,) choice that makes each nonzero contribution.
-        most: largest sum of the variables of one participant.
-        upper: largest value of each variable.
+        entries: (z,) index of the choice that makes each nonzero contribution.
+        most: upper bound on the sum of the variables of each participant; 1 for probabilities.
+        upper: upper bound on each variable; 1 for probabilities.
     """
     worth = np.asarray(values, dtype=np.float64) / PRICE_UNIT
     who, m = np.asarray(people, dtype=np.int64), np.size(values)

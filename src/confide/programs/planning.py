@@ -1,11 +1,11 @@
-"""`plan`: cost and promises of a program at the given sizes, computed before any record is read. Programs without a
-useful outcome are refused.
+"""`plan`: expected accuracy, cost and promises of a program at the given sizes, computed before any record is read.
+Programs without a useful outcome are refused.
 
-The noise of a row's average is N(0, s^2), and prices make the average load follow it. If the price of a row is never
-clipped, then mean load - b = mean noise + (last price - first price)/(eta T). In the equation b is the supply, eta the
-step size and T the number of rounds. With noise of standard deviation s in each row, the total excess over k rows is
-about k s/sqrt(2 pi). The certificate states about z s for each row, where z is a normal quantile. Modes that are
-feasible by design have no excess, but hold a reserve.
+The noise of a constraint, averaged over the rounds, is N(0, s^2), and prices make the average load follow this noise.
+If the price of a constraint never reaches an end of its allowed range, then mean load - b = mean noise + (last price -
+first price)/(eta T). In the equation b is the supply, eta the step size and T the number of rounds. So the expected
+total excess over k constraints is about k s/sqrt(2 pi). The certificate states about z s for each constraint, where z
+is a normal quantile. Modes that are feasible by design have no excess, but keep a reserve.
 
 The needed number of rounds is in `dual_dynamics`.
 
@@ -68,27 +68,28 @@ _ALPHA = 0.01  # of modes that always charge, where none is named
 @renamed(averaged="noise_std", margins="reserve")
 @dataclass(frozen=True, kw_only=True)
 class ProgramPlan(Plan[Dude]):
-    """Expected results of a mode, which is one of the mechanisms, at the given sizes. Nothing in the plan depends on a
-    record.
+    """Expected results of one mode at the given sizes. A mode is one of the mechanisms. Nothing in the plan depends on
+    a record.
 
-    Plans are compared by the excess that the certificate will state, or, where every row is within its supply, by the
-    reserve. Excess and reserve are measured as shares of all rows' supply.
+    Plans are compared by the excess that the certificate will state, or, in modes that keep every load within its
+    supply, by the reserve. Excess and reserve are measured as shares of the total supply of all constraints.
 
     Args:
-        path: the mechanism whose prices all modes use, with the requested settings.
-        mode: recommended or requested mode.
+        path: a `PrivDude` with the requested settings. All modes compute their prices like this mechanism.
+        mode: name of the recommended or requested mechanism, such as "PrivDude".
         alpha: limit in modes that charge prices, in units of value: participants who would gain more than alpha by
             another choice receive that choice. None in modes that charge nothing.
         most_excess: limit for modes that give averages: largest share of the total supply, in (0, 1), that the
             certificate may state as excess.
         most_unused: limit for modes whose shares fit the supplies: largest share of the total supply, in (0, 1), that
             may be in reserve.
-        seconds: rough time of a secure run: 12 microseconds for each draw of noise, plus the time of responses. The
-            time of responses is measured on this machine with artificial records (`Program.trial_records`), as the mean
-            of price 0 and of half the price box. The time of responses counts as 0 where it was not measured.
-        megabytes: rough memory of a run: records, billboard, and the arrays of the records that are processed at the
-            same time.
-        options: requested parameters that only this mode has, such as `audit_share`, except alpha.
+        seconds: rough time of a run with secure noise: 12 microseconds for each draw of noise, plus the time of all
+            responses. The time of responses is measured on this machine with artificial records
+            (`Program.trial_records`), as the mean of the times at prices of 0 and at half of the highest prices. The
+            time of responses counts as 0 where it was not measured.
+        megabytes: rough memory of a run, in megabytes: records, billboard, and the working arrays of the records that
+            are processed at the same time.
+        options: requested parameters, except alpha, that other modes lack, such as `audit_share`.
     """
 
     path: PrivDude
@@ -112,18 +113,21 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def certain(self) -> bool:
-        """Whether the mode's shares fit the supplies by design, except with the failure probability."""
+        """Whether the mode is designed so that the delivered shares fit the supplies, except with at most the failure
+        probability.
+        """
         return self.mode in _EXACT
 
     @cached_property
     def noise_std(self) -> float:
-        """Standard deviation s of the noise of a row's average load, in natural units."""
+        """Standard deviation s of the noise of a constraint's average load, in natural units."""
         return self.mechanism.noise_std
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
-        """Amount of each row of which excess and reserve are stated as shares, shape (k,): the supply, or the width
-        `constants.width` for an equation or a supply <= 0.
+        """Reference amount of each constraint, in natural units of load, shape (k,). Total excess and total reserve are
+        stated as shares of the sum of these amounts. The amount is the supply, but at most the largest possible load;
+        for an equation or a supply <= 0, the amount is `constants.width`.
         """
         return holds(self.program)
 
@@ -139,7 +143,9 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """All other modes with the same settings of the prices. Modes that the program supports come first."""
+        """All other modes with the same settings of the price path, each with the reason against it. Modes that the
+        program supports come first.
+        """
         settings = {name: getattr(self.path, name) for name in _PATH}
         found = list[Alternative]()
         for mode in get_args(Mode):
@@ -204,22 +210,24 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def limits(self) -> bool:
-        """Whether the load of any row can exceed its supply at all. If no load can exceed its supply, each supply
-        covers the largest possible total demand.
+        """Whether the load of any constraint can exceed its supply at all. If False, each supply covers the largest
+        possible total demand.
         """
         return bool(limited(self.program).any())
 
     @property
     def expected_excess(self) -> float:
-        """Expected total excess of the averages over all rows, in natural units: k s/sqrt(2 pi), or twice as much if
-        the rows are equations.
+        """Expected total excess of the averages over all constraints, in natural units: m s/sqrt(2 pi), or twice as
+        much if the constraints are equations. Here m is the number of constraints whose load can exceed the supply.
         """
         sides = 2.0 if self.program.two_sided else 1.0
         return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
-        """Total excess over all rows that the certificate will state, in natural units: about k z s."""
+        """Total excess over all constraints that the certificate will state, in natural units: about m z s, where z is
+        a normal quantile and m the number of constraints whose load can exceed the supply.
+        """
         return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
     @property
@@ -229,35 +237,33 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def needed_rounds(self) -> tuple[int, int]:
-        """Burn-in and main rounds that prices need to converge. No particular number is needed with AdaGrad or with
-        given start prices.
+        """Burn-in and main rounds that prices need to converge. With AdaGrad or with given start prices, no burn-in and
+        one main round are enough.
         """
         return needed_rounds(self.program, step=self.path.step, start=self.path.start)
 
     @property
     def settles(self) -> bool:
         """Whether the number of rounds of the plan is at least the needed number. With fewer rounds, the excess may be
-        far above the planned one, and the certificate will show it.
+        far above the planned excess, and the certificate will show the larger excess.
         """
         burn_in, rounds = self.needed_rounds
         return self.path.burn_in >= burn_in and self.path.rounds >= rounds
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """Reserve of each row, in natural units, shape (k,); 0 in modes without a reserve."""
+        """Reserve of each constraint, in natural units of load, shape (k,); 0 in modes without a reserve."""
         return self.mechanism.reserve
 
     @property
     def unused_share(self) -> float:
-        """Total reserve as a share of the total supply. The unused share of the supply is about the share of welfare
-        that feasibility costs.
-        """
+        """Total reserve as a share of the total supply. The reserve costs about the same share of the total value."""
         return float(self.reserve.sum() / self.holds.sum())
 
     @cached_property
     def regret(self) -> float:
-        """Upper bound R on the regret, known before the run and valid except with the failure probability; infinite
-        with AdaGrad.
+        """Upper bound R on the regret of the prices, in units of value, known before the run. The bound holds except
+        with the failure probability, and is infinite with AdaGrad.
         """
         return self.path.regret
 
@@ -270,7 +276,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def gain(self) -> float:
-        """Largest mean gain of a lie in modes that charge; infinite in the other modes.
+        """Upper bound on the mean gain of a lie, in units of value, in modes that charge prices; infinite in the other
+        modes.
 
         Source: spec convex_programs 6.1 and 6.2 (corrected).
         """
@@ -278,8 +285,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def draws(self) -> int:
-        """Number of noise draws: one for each row and round, plus those of RoundDude's flags or TightenAndAudit's
-        audit.
+        """Number of noise draws of a run: one for each constraint and round, plus those of RoundDude's flags or
+        TightenAndAudit's audit.
         """
         k = self.program.rows
         own = self.mechanism
@@ -287,7 +294,7 @@ class ProgramPlan(Plan[Dude]):
         return (self.path.schedule.total + more) * k
 
     def sentences(self) -> tuple[str, ...]:
-        """The plan in words."""
+        """Description of the plan in sentences."""
         k, b = self.program.rows, self.holds
         said = [
             f"{self.mode} for {self.program.people:,} participants and {k:,} rows: {self.path.loss} towards everybody "
@@ -347,13 +354,13 @@ def plan(
     load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
     row_names: Sequence[str] | None = None, **options: Any,
 ) -> ProgramPlan:
-    """The recommended mode at the given sizes, and its expected results.
+    """Plan of the recommended or requested mode at the given sizes, with its expected results.
 
-    If no mode is requested, one is recommended. PrivDude gives averages, which are feasible up to noise. TrueDude
-    charges for the averages, so that lies hardly pay. Where every row must be within its supply, the recommendation is
-    TightenAndAudit or RoundDude, whichever has the smaller reserve. If lies must not pay and every row must be within
-    its supply, the recommendation is TightenAndAudit. TightDude is never recommended: its reserve is known before the
-    run, and is larger than any supply of a feasible size.
+    If no mode is requested, the plan recommends one. PrivDude is the default; it gives averages, which are feasible up
+    to noise. If `truthful` is set, the recommendation is TrueDude, which charges prices for the averages, so that a lie
+    gains little. If `feasible` is set, the recommendation is RoundDude if its reserve is below 80% of that of
+    TightenAndAudit, and TightenAndAudit if not. If both are set, the recommendation is TightenAndAudit. TightDude is
+    never recommended, because its reserve is usually larger than the supply.
 
     Args:
         program: program of any family.
@@ -362,23 +369,23 @@ def plan(
         error: largest share of the total supply, in (0, 1), that may be excess or reserve. If `error` is given, the
             plan has about the smallest epsilon that achieves it.
         mode: name of the mechanism, such as "PrivDude"; None to let the plan choose one.
-        feasible: whether every row must be within its supply, except with the failure probability.
-        truthful: whether lies must not pay.
+        feasible: whether the load of every constraint must be within its supply, except with the failure probability.
+        truthful: whether the mode must charge prices and promise a bound on the gain of lies.
         alpha: limit > 0 in modes that charge prices, in units of value: participants who would gain more than alpha by
             another choice receive that choice. By default alpha is 0.01 for TrueDude and TightDude, and for
             TightenAndAudit if `truthful` is set. Without `truthful`, TightenAndAudit charges only with a given alpha.
         failure_probability: probability in (0, 1) that certificates and bounds fail.
         most_excess: for modes that give averages, the largest share of the total supply that the certificate may state
             as excess.
-        most_unused: for modes that are feasible, the largest share of the total supply that may be in reserve.
-        timed: whether responses of artificial records are timed on this machine.
+        most_unused: for modes that keep every load within its supply, the largest share of the total supply that may be
+            in reserve.
+        timed: whether the plan measures the time of responses on this machine, with artificial records.
         load_units: (k,) size of a natural unit of load in the units that error messages use, such as kW; 1 by default.
-        mode_names: mapping from the name of a mechanism to the name of its mode in error messages; by default both are
-            equal.
-        row_names: (k,) name of each row in error messages; by default `program.row_names`.
+        mode_names: mapping from the name of a mechanism to its name in error messages; by default both are equal.
+        row_names: (k,) name of each constraint in error messages; by default `program.row_names`.
         options: parameters of all modes, such as rounds, burn_in, step, law or neighbours, and parameters of the
             requested or recommended mode, such as `audit_share`. By default `rounds` and `burn_in` are as large as
-            prices need to converge, but at most 40,000 each.
+            prices need to converge, but at least 200 and 100, and at most 40,000 each.
 
     Raises:
         InvalidInput: a number out of range; no such option, or one of another mode; a mode that does not support the
@@ -476,12 +483,12 @@ _Made = Callable[[PrivDude, Mode], Dude]
 
 @dataclass(frozen=True, kw_only=True)
 class _Names:
-    """Names of modes, rows and units in refusals.
+    """Names of modes and constraints, and units, in error messages.
 
     Args:
-        modes: mapping from a mechanism to the name of its mode.
-        rows: (k,) name of each row.
-        units: (k,) size of a contribution of 1.
+        modes: mapping from the name of a mechanism to its name in error messages.
+        rows: (k,) name of each constraint.
+        units: (k,) size of a contribution of 1, in the units of error messages.
     """
 
     modes: Mapping[str, str]
@@ -519,7 +526,7 @@ def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[s
     """The mode's mechanism, with the settings of a path and its own options.
 
     Raises:
-        Refused: the margins of the mode leave nothing of a row's supply.
+        Refused: the margins of the mode leave nothing of a constraint's supply.
     """
     settings: dict[str, Any] = {one.name: getattr(path, one.name) for one in fields(path) if one.name != "_"}
     if mode in _CHARGING:
@@ -534,7 +541,7 @@ def _reach(path: PrivDude) -> float:
 
 
 def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
-    """Reserve of each row in a mode, shape (k,); infinite where the margins leave nothing of a row."""
+    """Reserve of each constraint in a mode, shape (k,); infinite where the margins leave nothing of a supply."""
     try:
         return made(path, mode).reserve
     except Refused:

@@ -1,6 +1,8 @@
-"""`PrivDude`: each participant receives the average of their best responses to a private path of prices.
+"""`PrivDude`: each participant receives the average of their best responses to a path of prices. The path is computed
+under differential privacy.
 
-The averages are optimal and feasible up to noise, for the mean load of each row. Whole shares are not promised.
+The averages together are nearly optimal, and their load exceeds each supply only by the effect of noise. Whole shares
+are not promised.
 
 Source: Wu 2017, Algorithm 8; spec convex_programs 2.
 
@@ -44,11 +46,12 @@ __all__ = ["PrivDude", "costs"]
 @wire("PrivDude", "program epsilon delta rounds burn_in burn_share step law beta neighbours start", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class PrivDude(Dude[PathBillboard]):
-    """Averages of best responses: fractions of goods, flows or times.
+    """Mechanism in which each participant's share is the average of their best responses: fractions of goods, flows or
+    times.
 
-    The table of shares has two columns, "actions" and "times". The column "actions" is a list of the actions that
-    occur, one after the other, `program.width` numbers each. The column "times" has the number of the T main rounds in
-    which each action was the participant's best response.
+    The table of shares has two columns, "actions" and "times". The column "actions" has a list of the participant's
+    different actions, one after the other, `program.width` numbers each. The column "times" has, for each of these
+    actions, the number of main rounds, of T, in which the action was the participant's best response.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -113,12 +116,13 @@ _TRIAL_SOLVED = 64  # the same, where each response takes a solver
 
 
 def costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
-    """Estimates of the time of a run's responses, in seconds, and of its memory, in megabytes.
+    """Estimates of the time of all responses of a run, in seconds, and of the memory of the run, in megabytes.
 
     Args:
-        path: mechanism whose run is estimated.
+        path: mechanism with the program and the numbers of rounds.
         timed: whether responses are timed on this machine. If False, the time is 0.
-        parts: number of rounds whose responses a solver computes once more for the participants' shares.
+        parts: number of rounds for which a solver must compute the responses a second time, for the participants'
+            shares.
     """
     program, total = path.program, path.schedule.total
     one = program.one(None)

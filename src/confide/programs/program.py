@@ -1,13 +1,15 @@
-"""Programs: optimisation problems of many people who share a few limited resources. Each limit is a public row. Each
-participant has a best response to public prices.
+"""Programs: optimisation problems of many people who share a few limited resources. Each of the k coupling constraints,
+also called rows, limits the total use of one resource by a public supply. Each participant has a best response to
+public prices, one price for each constraint.
 
 The program is to maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply and x_i in S_i. A participant's record
 determines their value v_i, their contribution c_i and their set of choices S_i. A family of programs defines the
-reading of records, the best response to prices, and the constants that hold for every record. All computations use
-whole numbers (`grids`), so that a participant's own computer finds the same response.
+reading of records, the best response to prices, and the constants that hold for every record. The load of a constraint
+is the sum of all participants' contributions to this constraint. All computations use whole numbers (`grids`), so that
+a participant's own computer finds the same response as the run.
 
-An action is a row of a fixed number of whole numbers, such as the chosen good, or the arcs of a path; unused numbers
-are -1. The null action is all -1 and contributes nothing.
+An action is a list of a fixed number of whole numbers, such as the number of the chosen good, or the numbers of a
+path's arcs; unused entries are -1. The null action has -1 in all entries and contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
@@ -55,8 +57,8 @@ MOST_ROWS = 2**20
 
 
 def as_plain(it: Any) -> None:
-    """Convert the numbers of a frozen dataclass to Python's own types, which all computations use, and its arrays to
-    tuples.
+    """Convert the fields of a frozen dataclass in place: numbers to Python's own types, which all computations use, and
+    arrays to tuples.
 
     Args:
         it: instance whose fields may be numpy numbers, numpy arrays or fractions.
@@ -142,21 +144,22 @@ class Shard:
 
 @dataclass(frozen=True)
 class Program(Declared, ABC):
-    """Base class of all families: public parameters, constants, and best responses of records to prices.
+    """Base class of all families of programs: public parameters, public constants, and the best response to prices that
+    each record determines.
 
     Raises:
         InvalidInput: a number out of range.
     """
 
-    people: Annotated[int, Parameter("public slots", symbol="n", at_least=1, at_most=MOST_PEOPLE)]
+    people: Annotated[int, Parameter("number of public slots", symbol="n", at_least=1, at_most=MOST_PEOPLE)]
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "supply of each coupling row, or one number for all rows", symbol="b")]
+        "supply of each coupling constraint, or one number for all", symbol="b")]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
-        "dual bound of each row, or one for all rows: largest increase of the optimum by one unit of excess; by "
+        "dual bound of each constraint, or one for all: largest increase of the optimum by one unit of excess; by "
         "default the bound of the family", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
 
     two_sided: ClassVar[bool] = False
-    """Whether rows are equations, so that prices may be negative."""
+    """Whether the coupling constraints are equations, so that prices may be negative."""
 
     def __post_init__(self) -> None:
         as_plain(self)
@@ -177,11 +180,11 @@ class Program(Declared, ABC):
 
     def _fits(self) -> None:
         """Check and complete the fields of a particular family, before supplies are expanded to one number for each
-        row.
+        constraint.
         """
 
     def _for_rows(self, name: str, given: Any) -> tuple[float, ...]:
-        """One number for each row, as a tuple."""
+        """One number for each constraint, as a tuple."""
         if isinstance(given, str):
             raise InvalidInput(name, f"{given!r} is not a number")
         numbers = (given,) * self.rows if np.ndim(given) == 0 else tuple(given)
@@ -194,12 +197,12 @@ class Program(Declared, ABC):
     @property
     @abstractmethod
     def rows(self) -> int:
-        """Number k of coupling rows."""
+        """Number k of coupling constraints, called rows in names and messages."""
 
     @property
     @abstractmethod
     def constants(self) -> Constants:
-        """Public bounds that hold for every admissible record."""
+        """Public bounds, such as the largest contribution, that hold for every admissible record."""
 
     @property
     @abstractmethod
@@ -208,7 +211,7 @@ class Program(Declared, ABC):
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Names of the resources that the rows limit, shape (k,)."""
+        """Name of each coupling constraint, such as the name of the limited resource, shape (k,)."""
         return tuple(map(str, range(self.rows)))
 
     @property
@@ -220,14 +223,14 @@ class Program(Declared, ABC):
 
     @property
     def scale(self) -> int:
-        """Factor from the grid of values, 2^-24, to the finer grid on which value less price is computed: 1 where
-        contributions are whole numbers, and 2^20 in other families.
+        """Number of steps of the grid for value less price in one step, 2^-24, of the grid of values. The number is 1
+        where contributions are whole numbers, and 2^20 in other families.
         """
         return 1
 
     @property
     def linear(self) -> bool:
-        """Whether the program's optimum is that of a linear program."""
+        """Whether a linear program has the same optimum as this program."""
         return True
 
     @property
@@ -249,8 +252,8 @@ class Program(Declared, ABC):
 
     @property
     def not_packing(self) -> str:
-        """Reason why the program is no packing program; empty for a packing program. In a packing program values and
-        contributions are never negative, and every participant may receive nothing.
+        """Reason why the program is no packing program, for error messages; empty for a packing program. In a packing
+        program values and contributions are never negative, and every participant may receive nothing.
         """
         one = self.constants
         if self.two_sided:
@@ -263,19 +266,19 @@ class Program(Declared, ABC):
 
     @property
     def most_responses(self) -> float:
-        """Largest supported number of people times rounds. The supported number is lower where each response needs a
-        solver.
+        """Largest supported product of the numbers of people and rounds. The product is unlimited, except where each
+        response needs a solver.
         """
         return math.inf
 
     @property
     def supplies(self) -> tuple[float, ...]:
-        """Supplies b of the rows in natural units, shape (k,)."""
+        """Supplies b of the constraints in natural units, shape (k,)."""
         return self.supply  # type: ignore[return-value]
 
     @property
     def taus(self) -> tuple[float, ...]:
-        """Dual bounds tau of the rows, as declared or by the family's own rule, shape (k,)."""
+        """Dual bounds tau of the constraints, as declared or by the family's own rule, shape (k,)."""
         return self.constants.tau
 
     @property
@@ -290,7 +293,7 @@ class Program(Declared, ABC):
 
     @property
     def lowest_prices(self) -> NDArray[np.int64]:
-        """Lowest prices, shape (k,): 0, or -2 tau where rows are equations."""
+        """Lowest prices in price units of 2^-24, shape (k,): 0, or -2 tau where constraints are equations."""
         high = self.highest_prices
         return -high if self.two_sided else np.zeros_like(high)
 
@@ -324,19 +327,20 @@ class Program(Declared, ABC):
     # ---- records
 
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> ProgramRecords:
-        """Checked records of all n slots.
+        """Checked records of all n slots, one for each participant or empty slot.
 
         Args:
-            data: records as the family describes them, or the result of an earlier `read` of the same program. Records
-                that another program read are refused, because they may exceed the range for which the noise is planned.
-            unusable: treatment of a bad row. "refuse" refuses all rows and names the bad one. "null" treats a bad row
-                as a slot without a record, whatever the row contains: too few numbers, strings, None, or objects that
-                raise errors. A wrong number of rows, or a wrong shape or type of an array, concerns the whole table and
-                is always refused.
+            data: records as the family describes them, or the result of an earlier `read` of the same program. The
+                result of another program's `read` is refused, because its records may exceed the range for which the
+                noise is planned.
+            unusable: treatment of a bad row. "refuse" refuses the whole table and names the bad row. "null" treats a
+                bad row as a slot without a record, whatever the row contains: too few numbers, strings, None, or
+                objects that raise errors. A table with a wrong number of rows, and an array of a wrong shape or type,
+                are always refused.
 
         Raises:
             InvalidInput: another number of rows, or an array of another shape; records of another program; or a bad
-                row, where it is refused.
+                row, if bad rows are refused.
         """
         if not isinstance(data, ProgramRecords):
             with np.errstate(all="ignore"):  # a warning would be about somebody's row
@@ -349,7 +353,7 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records of all n slots.
+        """Checked records of all n slots, one for each participant or empty slot.
 
         Args:
             data: records as the family describes them.
@@ -380,8 +384,8 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants, shape (m, width). Among equal responses the null action comes first,
-        then the first one in the family's order.
+        """The best response of each participant, the action with the largest value less price, shape (m, width). Of
+        several best actions, the null action is chosen, or else the first one in the family's order.
 
         Args:
             records: records of m participants.
@@ -389,8 +393,8 @@ class Program(Declared, ABC):
         """
 
     def respond_along(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants to a whole path of prices, equal to those round by round, shape (m, T,
-        width).
+        """The best responses of all participants to the prices of T rounds, shape (m, T, width). The responses equal
+        those of `respond` round by round.
 
         Args:
             records: records of m participants.
@@ -400,11 +404,12 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Contributions of each participant's action to each row, in load units of 2^-20, shape (m, k).
+        """Contribution of each participant's action to the load of each constraint, in load units of 2^-20, shape (m,
+        k).
 
         Args:
             records: records of m participants.
-            actions: (m, width) actions.
+            actions: (m, width) action of each participant.
         """
 
     @abstractmethod
@@ -413,15 +418,15 @@ class Program(Declared, ABC):
 
         Args:
             records: records of m participants.
-            actions: (m, width) actions.
+            actions: (m, width) action of each participant.
         """
 
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Total contribution of all actions to each row, in load units of 2^-20, shape (k,).
+        """Total contribution of all actions to each constraint, in load units of 2^-20, shape (k,).
 
         Args:
             records: records of m participants.
-            actions: (m, width) actions.
+            actions: (m, width) action of each participant.
         """
         total: NDArray[np.int64] = self.contributions(records, actions).sum(axis=0)
         return total
@@ -433,8 +438,8 @@ class Program(Declared, ABC):
 
         Args:
             records: records of m participants.
-            actions: (m, width) actions.
-            times: (m,) number of times that each action counts.
+            actions: (m, width) action of each participant.
+            times: (m,) factor by which each action's contribution is multiplied, a whole number >= 0.
         """
         total: NDArray[np.int64] = self.contributions(records, actions).T @ times
         return total
@@ -450,11 +455,12 @@ class Program(Declared, ABC):
         return self.load(records, self.respond(records, prices))
 
     def paid(self, records: Any, actions: NDArray[np.int32], prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Price of each participant's action, in units of 2^-24/`scale` of value, shape (m,).
+        """Price of each participant's action, the sum of price times contribution over all constraints, in units of
+        2^-24/`scale` of value, shape (m,).
 
         Args:
             records: records of m participants.
-            actions: (m, width) actions.
+            actions: (m, width) action of each participant.
             prices: (k,) prices in price units of 2^-24, or sums of a few thousand such prices.
         """
         return self.contributions(records, actions) // (LOAD_UNIT // self.scale) @ prices
@@ -486,23 +492,25 @@ class Program(Declared, ABC):
 
 
 def with_supply(program: Program, *, factor: float = 1.0, supply: float | None = None) -> Program:
-    """The program with other supplies.
+    """A copy of a program with other supplies.
 
     Args:
         program: program of any family.
         factor: factor that every supply is multiplied by.
-        supply: new supply of the rows with a supply of 0 or less; None multiplies all rows by `factor`.
+        supply: new supply, in natural units, of all constraints with a supply of 0 or less. None multiplies these
+            supplies by `factor`, too.
     """
     return replace(program, supply=tuple(
         factor * one if one > 0 or supply is None else supply for one in program.supplies))
 
 
 def crowd(program: Program, factor: float) -> Program:
-    """The program for `factor` times the people with `factor` times the supply, both in whole numbers.
+    """A copy of a program for `factor` times the people with `factor` times the supply. The number of people, and
+    supplies that were above 1, are rounded up to whole numbers.
 
     Args:
         program: program of any family.
-        factor: factor of people and supply.
+        factor: factor > 0 by which people and supplies are multiplied.
     """
     return replace(program, people=math.ceil(factor * program.people),
                    supply=tuple(math.ceil(factor * one) if one > 1 else one * factor for one in program.supplies))

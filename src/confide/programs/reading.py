@@ -1,15 +1,16 @@
-"""Conversion of tables of reports into the records of a program. A person has one row, or several lines, in a table.
+"""Conversion of tables of reports into the records of a program. Depending on the program, a table has one row for each
+person, or one line for each bundle that a person bids on.
 
-A table with one line for each person and bundle contains lists of bids, of which each person wants one.
+A table of bids has one line for each person and bundle. Each person wants at most one of their bundles.
 
-A line that cannot be used makes the person's whole record unusable. Two lines of a person about the same bundle, or
-more lines than a record may have, also make the record unusable.
+An invalid line makes the person's whole record unusable. Two lines of a person about the same bundle, or more lines
+than a record may have, also make the record unusable.
 
-A cell contains a number within public bounds, or a name from a public list.
+A cell must contain a number within public bounds, or a name from a public list.
 
 Each cell is checked by the public rule of its own column alone. An error in one cell makes the whole row unusable.
 
-A table with one row for each person has the person's cells, which the family's rule for a row then checks together.
+In a table with one row for each person, a rule of the program's family then checks all cells of a row together.
 
 One person's bad row affects nobody else. The person counts as a slot without a record, and their id is reported to the
 operator.
@@ -65,34 +66,34 @@ class Points:
 
 
 class Column(Protocol):
-    """A column of a file of reports."""
+    """Public rule for one column of a file of reports: conversion of its cells to numbers, and their errors."""
 
     @property
     def name(self) -> str: ...
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
-        """Numbers of the cells, shape (m,), and the code of each cell's error, shape (m,)."""
+        """Number of each cell, shape (m,), and code of each cell's error, shape (m,), 0 for a valid cell."""
         ...
 
     def typed(self, cell: float) -> str | float:
-        """Text or number in a file that would be read as the given number."""
+        """Text or number that a file must contain so that `cells` gives the given number."""
         ...
 
     def limit(self) -> str:
-        """Description of the accepted cells."""
+        """Description of the accepted cells, for error messages."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """Numbers within public bounds, scaled to [0, 1] or to another unit.
+    """Rule for a column of numbers within public bounds. The numbers are scaled: (number - zero)/unit.
 
     Args:
         name: name of the column.
         lowest: lowest accepted number.
         highest: highest accepted number.
-        zero: number in the file that counts as 0.
-        unit: distance above `zero`, in the numbers of the file, that counts as 1.
+        zero: number in the file that is read as 0.
+        unit: the number `zero + unit` in the file is read as 1.
         clip: whether a number outside its bounds is moved to the nearer bound.
         empty: number of the file that an empty cell counts as; None where an empty cell makes the row unusable.
 
@@ -112,7 +113,7 @@ class Number:
 
     @classmethod
     def of_values(cls, name: str, points: Points) -> Number:
-        """A column of values on the public scale, in which an empty cell counts as value 0.
+        """Rule for a column of values on the public scale. An empty cell is read as value 0.
 
         Args:
             name: name of the column.
@@ -148,11 +149,11 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Names from a public list. A cell is read as the index of its name in the list, from 0.
+    """Rule for a column of names from a public list. A cell is read as the index of its name in the list, from 0.
 
     Args:
         name: name of the column.
-        names: public list of names.
+        names: public list of the accepted names.
     """
 
     name: str
@@ -172,7 +173,7 @@ class Choice:
 
 
 def reason(column: Column, problem: int) -> str:
-    """Description of the error of a cell, in public terms.
+    """Description of the error of a cell, from public information alone.
 
     Args:
         column: column of the cell.
@@ -189,8 +190,9 @@ _CELLS = 2**21  # of a batch
 _PEOPLE = 2**16  # of a batch
 
 Judge = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.bool_]]]
-"""Rule of a family for whole rows. The function receives cells, shape (m, columns), that are each valid. It returns the
-cells in the family's layout, shape (m, c), and whether each row is unusable, shape (m,).
+"""Type of a family's rule for whole rows, a function. The function receives the cells of m rows, shape (m, columns),
+each of which is valid by itself. The function returns the cells in the family's layout, shape (m, c), and whether each
+row is unusable, shape (m,).
 """
 
 
@@ -198,7 +200,7 @@ def read_wide(
     source: TableSource, *, columns: Sequence[Column], judge: Judge, limit: str, roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
 ) -> Iterator[SlotRows]:
-    """Read a table with one row for each person, in one pass.
+    """Read a table with one row for each person, in one pass. The result is an iterator of batches of records.
 
     Args:
         source: table to read.
@@ -208,12 +210,14 @@ def read_wide(
         roster: public list of ids.
         id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If an id has several
             rows, the first row counts.
-        rejected: dictionary that receives, for each rejected id, the reason. Only the operator may see the dictionary.
-        rows: largest number of rows in a batch; it affects only the speed.
+        rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or by the
+            number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
+            dictionary.
+        rows: largest number of rows in a batch. The number affects only the speed.
 
     Raises:
-        InvalidInput: a column is missing, or its type cannot hold the required values. A wrong value in a single cell
-            never raises the error.
+        InvalidInput: a column is missing, or has a type without the required values. A wrong value in a single cell
+            never raises an error.
     """
     names = [each.name for each in columns]
     if id == "row" and not source.ordered:
@@ -249,7 +253,8 @@ def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[
 def typed_wide(
     given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
 ) -> NDArray[np.float64]:
-    """One person's row, shape (c,), from typed answers, converted like a row of a file.
+    """One person's row in the family's layout, shape (c,), from answers that the person typed. The answers are
+    converted like a row of a file.
 
     Args:
         given: mapping from column name to the text that the person typed for it. A missing column counts as an empty
@@ -259,7 +264,7 @@ def typed_wide(
         limit: description of the rule for a whole row, for error messages.
 
     Raises:
-        InvalidInput: no such column, or a row that cannot be used. The error message is for the person alone.
+        InvalidInput: an unknown column, or an unusable row. The error message is for the person alone.
     """
     names = [each.name for each in columns]
     for name in given:
@@ -286,7 +291,7 @@ _JOIN = "+"
 
 @dataclass(frozen=True, kw_only=True)
 class Bids:
-    """Lists of bids, where "a+b" stands for the bundle of the goods a and b.
+    """Rules for a table of bids, in which "a+b" stands for the bundle of the goods a and b.
 
     Args:
         goods: names of the goods. No name contains a plus sign.
@@ -318,7 +323,7 @@ class Bids:
         return _JOIN.join(self.goods[: self.size])
 
     def parsed(self, text: str | None) -> tuple[int, ...] | None:
-        """The numbers of the goods in a bundle, ascending; None if the text is no bundle.
+        """The indices of the goods in a bundle, from 0, ascending; None if the text is no bundle.
 
         Args:
             text: text such as "a+b".
@@ -332,7 +337,8 @@ class Bids:
         return tuple(sorted(known))
 
     def check(self, source: TableSource, id: str) -> None:  # noqa: A002
-        """Check that all columns exist and have suitable types. The check reads no value of the columns.
+        """Check that all columns exist and have suitable types. The result does not depend on the values in the
+        columns.
 
         Args:
             source: table to read.
@@ -357,15 +363,16 @@ class Bids:
         self, source: TableSource, *, roster: Roster, id: str,  # noqa: A002
         rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
     ) -> Iterator[SlotRows]:
-        """Read a table of bids, in one pass.
+        """Read a table of bids, in one pass. The result is an iterator of batches of records.
 
         Args:
             source: table to read.
             roster: public list of ids.
             id: name of the column of ids.
-            rejected: dictionary that receives, for each rejected id, the reason. Only the operator may see the
+            rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or by the
+                number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
                 dictionary.
-            counted: list that receives the number of lines.
+            counted: list to which the number of lines of the table is appended.
         """
         reported, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
         bad = dict[int, str]()
@@ -407,7 +414,7 @@ class Bids:
             given: mapping from the text of a bundle, such as "a+b", to the text of the bundle's value.
 
         Raises:
-            InvalidInput: no bundle, or bids that cannot be used. The error message is for the person alone.
+            InvalidInput: a text that is no bundle, or unusable bids. The error message is for the person alone.
         """
         bids = []
         for text, worth in given.items():
@@ -424,7 +431,7 @@ class Bids:
         return self._row(bids)
 
     def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
-        """Bundle and value of each bid in a row of the family's layout. Values are numbers as in the file.
+        """Bundle and value of each bid in a row of the family's layout. Values are on the scale of the file.
 
         Args:
             row: (c,) row of one person, from `typed`.

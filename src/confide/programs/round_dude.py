@@ -1,4 +1,4 @@
-"""`RoundDude`: each participant receives one of their best responses as a whole, and flags keep every row within its
+"""`RoundDude`: each participant receives one of their best responses as a whole, and flags keep every load within its
 supply.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 5.
@@ -61,23 +61,24 @@ __all__ = ["RoundDude"]
       "truncate stop_share batch", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class RoundDude(Dude[FlagBillboard]):
-    """One best response for each participant, from a main round that public randomness draws. A participant who would
-    add to a row whose flag has risen receives nothing.
+    """Mechanism in which each participant's share is their best response in one main round, which public randomness
+    draws. A participant who would add to a constraint with a raised flag receives nothing.
 
-    Participants are served in the order of their places, in batches. A row's flag rises once its delivered load plus
-    noise is near its supply. A participant in a later batch who would add to a row with a raised flag receives nothing.
-    No row ends above its supply, with probability 1 - beta, or with certainty if there are stops. The table of shares
-    has one column, "action", in the form of `program.describe`.
+    Participants are served in the order of their places on the public list of slots, in batches. Each coupling
+    constraint has a flag, which rises once the delivered load plus noise is near the supply. A participant in a later
+    batch who would add to this constraint receives nothing. No load ends above its supply, with probability at least 1
+    - beta, or with certainty if there are stops (`truncate`). The table of shares has one column, "action", in the form
+    of `program.describe`.
 
     A participant with a late place is more likely to receive nothing. Places are public, and must not depend on the
     records.
 
-    The privacy loss of the prices is (epsilon_p, delta_p), and that of the flags is epsilon - epsilon_p. The two losses
-    are added by basic composition. Flags cost no delta, except the delta of stops.
+    The privacy loss of the prices is (epsilon_p, delta_p), and the privacy loss of the flags is epsilon - epsilon_p,
+    without a delta, or with the delta of the stops. The two losses are added by basic composition.
 
     Raises:
-        InvalidInput: a number out of range, or no packing program.
-        Refused: a supply that the flags' margin uses up ("infeasible budget").
+        InvalidInput: a number out of range, or a program that is no packing program.
+        Refused: the margin of the flags is at least as large as a supply ("infeasible budget").
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -128,7 +129,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @cached_property
     def flags(self) -> Flags:
-        """The flags of all rows, with their levels, noise and privacy loss."""
+        """The flags of all constraints, with their levels, noise and privacy loss."""
         one, (epsilon, delta) = self.program.constants, self._gaussian_part
         mine = _below(written(self.epsilon) - written(epsilon))
         batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch
@@ -140,7 +141,9 @@ class RoundDude(Dude[FlagBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Distance between the supply of each row and the level of the row's flag, in natural units, shape (k,)."""
+        """Distance between the supply of each constraint and the level of its flag, in natural units of load, shape
+        (k,).
+        """
         return np.full(self.program.rows, self.flags.reserve / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
@@ -185,7 +188,7 @@ class RoundDude(Dude[FlagBillboard]):
         )
 
     def _drawn_above(self, mean: float, log: float) -> float:
-        """Upper bound on the load of the drawn actions less that of the averages in one row, which fails with
+        """Upper bound on the load of the drawn actions less that of the averages in one constraint, which fails with
         probability e^-log.
         """
         largest = self.program.constants.largest_entry
@@ -194,12 +197,12 @@ class RoundDude(Dude[FlagBillboard]):
 
     def _unserved(self, excess: float, raised: NDArray[np.bool_], failure: float) -> float:
         """Upper bound on the number of participants who receive nothing because of a flag. Each participant who
-        receives nothing because of a flag would add at least Lmin to a row whose flag had room left. Lmin is the
+        receives nothing because of a flag would add at least Lmin to a constraint whose flag had room left. Lmin is the
         smallest nonzero entry of a contribution.
 
         Args:
-            excess: total excess of the drawn actions over all rows.
-            raised: (k,) whether each row's flag may have risen.
+            excess: total excess of the drawn actions over all constraints.
+            raised: (k,) whether each constraint's flag may have risen.
             failure: the probability that some flag rises too early.
         """
         least = self.program.constants.least_entry

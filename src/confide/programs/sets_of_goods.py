@@ -1,15 +1,17 @@
-"""Programs where each participant takes a set of goods: the common part of the families, for any values of sets.
+"""Programs in which each participant receives a set of goods: the common base of these families, for any values of
+sets.
 
-The goods of a set fill an action in ascending order. One copy of each good is taken, so a set of d goods contributes 1
-to each of d rows.
+An action lists the numbers of the goods in a set in ascending order. A set has one copy of each of its goods, so a set
+of d goods contributes 1 to each of d coupling constraints, one for each good.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand).
 
-The module also has records that hold the value of each choice of a participant, as one table of values in [0, 1].
+The module also defines records with one value in [0, 1] for each choice of a participant.
 
-A family defines the choices, and the number of choices that one participant takes.
+A family defines the choices, and the number of choices that one participant may receive.
 
-Some families have records of two tables: values and demands, or contributions and allowed actions.
+The records of some families consist of two tables: values and demands, or contributions and allowed actions. The
+function `two` separates them.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ _STEADY = 16.0  # what a good's load is expected to be, when everybody takes as 
 
 @dataclass(frozen=True)
 class SetsOfGoods(Program):
-    """Base class of programs of n people and k goods in several copies each, in which each participant takes a set of
-    at most `width` goods.
+    """Base class of programs of n people and k goods in several copies each, in which each participant receives a set
+    of at most `width` goods.
 
     Raises:
         InvalidInput: a number out of range.
@@ -111,10 +113,10 @@ class SetsOfGoods(Program):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WorthRecords(ProgramRecords):
-    """Value of each choice to each participant. The data are private and must not be published.
+    """Records that state the value of each choice to each participant. The data are private and must not be published.
 
     Args:
-        worth: (n, choices) int32 values, in units of 2^-24.
+        worth: (n, choices) int32 value of each choice, in units of 2^-24.
     """
 
     worth: NDArray[np.int32]
@@ -137,7 +139,7 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
         unusable: treatment of a bad row: "refuse" or "null", as in `Program.read`.
 
     Raises:
-        InvalidInput: another number of rows, or an array of another shape; or a bad row, where it is refused.
+        InvalidInput: another number of rows, or an array of another shape; or a bad row, if bad rows are refused.
     """
     table = numbers("records", data, (people, choices), unusable)
     bad = bad_rows(table, 0.0, 1.0)
@@ -163,7 +165,7 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
 
 
 def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
-    """Both tables of a pair, such as a tuple of values and needs, after a check that the data are a pair.
+    """The two tables of a pair, such as values and needs, after a check that the data are a pair.
 
     Args:
         name: name of the field, for error messages.

@@ -1,11 +1,11 @@
-"""Reports of the participants as rows of numbers. Each family has a fixed number of cells in a row, whatever the form
-of its records.
+"""Reports of the participants as rows of numbers, called cells. For each program, the number of cells in a row is
+fixed, whatever the form of the family's records.
 
-A report is stored as a row of numbers, so a record is the same on everybody's device and in the run. A slot, the public
-place of one possible participant, may have no row. Slots without a row have the null record.
+A report is stored as a row of numbers, so the record on a participant's device equals the record in the run. A slot,
+the public place of one possible participant, may have no row. Slots without a row have the null record.
 
-The module also describes a program in the names and units of its campaign file: how rows of a file are read, and how
-actions and resources are described.
+The module also links a program to its campaign file: the names and units of the file, the reading of rows, and the
+descriptions of actions and resources.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a family's records in cells.
+    """Layout of a program's records as rows of cells.
 
     Args:
         width: number c of cells in a row.
@@ -63,8 +63,8 @@ class Layout:
 
 
 def layout(program: Program) -> Layout:
-    """Layout of a family's records in cells: the number of cells, which is the same for everybody, and the conversion
-    of a table of cells into data that the program reads.
+    """Layout of a program's records as rows of cells: the number of cells, which is the same for everybody, and the
+    conversion of a table of cells into data that the program reads.
 
     Args:
         program: program of a family with records that are rows of numbers.
@@ -119,12 +119,11 @@ def _of_slots(program: Electricity) -> Layout:
 
 
 def own_records(program: Program, record: Any) -> ProgramRecords:
-    """One participant's record, checked without any other record, in a form that `program.one` accepts or in any form
-    in which a run
-    accepts rows.
+    """One participant's record, checked without any other record. The record may have the form that `program.one`
+    accepts, or any form in which a run accepts rows.
 
     Args:
-        program: program of the record.
+        program: program that the record is for.
         record: record in a form that `program.one` accepts; or a table of one row, a mapping of columns, or an array of
             one row.
 
@@ -153,15 +152,15 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
 
 
 def collected(program: Program, data: Any) -> Any:
-    """Data in a form that `program.read` accepts. Batches of `SlotRows` become checked records, tables become arrays,
-    and other data is returned unchanged.
+    """Data in a form that `program.read` accepts. Batches of `SlotRows` become checked records, tables become arrays or
+    mappings of arrays, and other data are returned unchanged.
 
     Args:
         program: program that the records belong to.
         data: data that `program.read` accepts, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
 
     Raises:
-        InvalidInput: a row that belongs to no slot, or to another family; or a table with other columns.
+        InvalidInput: a row with a place outside 0..n-1, or with another number of cells; or a table with other columns.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -197,7 +196,8 @@ def collected(program: Program, data: Any) -> Any:
 
 
 def any_row(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Rule for families in which every row of valid cells is a record.
+    """Rule for whole rows (`reading.Judge`) of families in which every row of valid cells is a record. No row is
+    unusable.
 
     Args:
         cells: (m, c) valid cells.
@@ -207,14 +207,14 @@ def any_row(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Coding:
-    """The program of a campaign, with the names and units of the campaign file.
+    """Program of a campaign, with the names and units that the campaign file uses.
 
     Args:
-        program: program of the family.
-        rows: (k,) names of the resources that the rows limit.
+        program: program of the campaign.
+        rows: (k,) name of each coupling constraint, such as the name of the limited resource.
         thing: word for what a participant receives, such as "good" or "path".
         what: word for the shared resources in the plural, such as "goods".
-        asked: words that describe the reports of people.
+        asked: description of the data that people report, for texts.
         described: function from the list of an action's numbers, without the entries -1, to a description of the
             action.
         columns: public rules of the columns of a file with one row for each person; empty if `bids` is given.
@@ -222,10 +222,11 @@ class Coding:
         limit: description of the rule for a whole row, for error messages.
         bids: public rules of a file with one line for each person and bundle; None for a file with one row for each
             person.
-        points: public scale of values; None for programs whose values are not stated in points.
-        unit: size of a value of 1 in the unit of value that the file uses.
+        points: public scale of values; None for programs with values that are not stated in points.
+        unit: number of units of value of the file in a value of 1.
         worth: name of the unit of value that the file uses.
-        loads: (k,) size of a contribution of 1 in the units of load that the file uses; empty if all sizes are 1.
+        loads: (k,) number of units of load of the file in a contribution of 1, for each constraint; empty if all
+            numbers are 1.
     """
 
     program: Program
@@ -245,12 +246,12 @@ class Coding:
 
     @property
     def layout(self) -> Layout:
-        """Layout of the stored rows."""
+        """Layout of the rows in which reports are stored."""
         return layout(self.program)
 
     @property
     def load_units(self) -> NDArray[np.float64]:
-        """Size of a contribution of 1 in the units of load that the file uses, shape (k,)."""
+        """Number of units of load of the file in a contribution of 1, for each constraint, shape (k,)."""
         return np.array(self.loads or (1.0,) * self.program.rows)
 
     @property
@@ -282,12 +283,12 @@ class Coding:
 
 
 def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tuple[str, ...]:
-    """The given names, checked to be distinct and suitable for files and pages.
+    """The given names, unchanged, after a check that they are distinct and suitable for files and pages.
 
     Args:
         field_name: key of the campaign file that lists the names, for error messages.
         names: names to check.
-        without: characters that join names, so that no name may contain them.
+        without: characters that no name may contain, because they join names in files.
 
     Raises:
         InvalidInput: a name that occurs twice, has spaces around it, or contains a character in `without`.
@@ -334,7 +335,8 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
 
 
 def pairs(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of all pairs of a first and a second name. The second name changes faster from one pair to the next.
+    """Names of all pairs of a first and a second name, joined by a dot. The second name changes faster from one pair to
+    the next.
 
     Args:
         first: first names.

@@ -1,5 +1,5 @@
-"""Solutions that HiGHS finds for a linear program of all records. This module does not check the solutions; other
-modules do. The solutions have no privacy protection.
+"""Solutions that HiGHS finds for a linear program of all records. This module does not check the solutions. The callers
+check them. The solutions have no privacy protection.
 
 Source: spec convex_programs 4 and 8.
 """
@@ -26,12 +26,12 @@ _NEAR = 1e-9  # how far from the optimum a dual may be and still count as optima
 
 
 class Claimed(NamedTuple):
-    """Solution of a maximisation that HiGHS reports, in doubles and without proof.
+    """Solution of a maximisation as HiGHS reports it, in doubles and without proof.
 
     Args:
         value: reported optimum.
         point: (m,) optimal variables.
-        duals: (rows,) increase of the optimum per unit of each row's right-hand side.
+        duals: (rows,) increase of the optimum per unit of the right-hand side of each matrix row.
     """
 
     value: float
@@ -47,11 +47,11 @@ def maximised(
     Args:
         objective: (m,) objective coefficients.
         matrix: (rows, m) sparse matrix.
-        low: (rows,) lower bounds of the rows.
-        high: (rows,) upper bounds of the rows.
+        low: (rows,) lower bounds of matrix x.
+        high: (rows,) upper bounds of matrix x.
         lower: (m,) lower bounds of the variables.
         upper: (m,) upper bounds of the variables.
-        routine: name of the routine in error messages.
+        routine: name of the calling function, for error messages.
 
     Raises:
         Refused: HiGHS finds that nothing is feasible.
@@ -88,7 +88,8 @@ def maximised(
 
 
 def solved(program: LinearProgram) -> Claimed:
-    """The maximum of a linear program, as HiGHS reports it. The first k duals are the prices of the coupling rows.
+    """The maximum of a linear program, as HiGHS reports it. The first k duals are the prices of the coupling
+    constraints.
 
     Args:
         program: program of all records.
@@ -104,15 +105,15 @@ def solved(program: LinearProgram) -> Claimed:
 
 
 def least_dual(program: LinearProgram, taus: _Reals | None = None) -> float:
-    """The least t such that some optimal prices are at most t tau in every row. At prices of t tau, excess then never
-    increases the value.
+    """The least number t >= 0 such that some optimal prices are at most t tau for every constraint. If each unit of
+    excess costs t tau, excess then never increases the value.
 
-    Prices count by their absolute values. The duals are optimal to 10^-9 of the optimum. The solved program is the dual
-    in units of tau, with t as its objective.
+    Absolute values of prices are compared with t tau. The prices are optimal duals, up to 10^-9 of the optimum. The
+    function solves the dual program, with prices in units of tau and t as the objective.
 
     Args:
         program: program of all records.
-        taus: (k,) tau of each row, > 0; ones by default, so that t is the smallest possible largest price.
+        taus: (k,) tau > 0 of each constraint; ones by default, so that t is the smallest possible largest price.
 
     Raises:
         Refused: nothing is feasible.

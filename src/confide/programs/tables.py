@@ -4,10 +4,10 @@ A row with a number outside its public range is bad. A row of a table is also ba
 cells that are no numbers. The holder of a table gets an error that names the number of a bad row. In a release a bad
 row counts as the null record, since no output that others see may reveal that the row is bad. The number of rows is
 public, and so are the shape and the type of an array, which are the same for all rows. Rows of a list are read one
-after the other, whatever they contain, so that an unusual row is treated like all others.
+after the other, whatever they contain, so that an unusual row takes the same path as all others.
 
-The module also calls methods of objects that come from participants. An error that an object raises is contained and
-stops nobody else.
+The module also calls methods of objects that come from participants. An error that an object raises is caught and does
+not affect other participants.
 
 The methods of participants' objects run on a separate thread. Signals reach only the main thread, so an interrupt that
 an object raises can be distinguished from the operator's interrupt. The object's interrupt counts as no answer. The
@@ -53,12 +53,12 @@ _ASKED = TypeVar("_ASKED")
 
 
 def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
-    """The answer of a function, or a default answer if the function raises any error. The function `answered` must be
-    called off the main thread.
+    """The result of a function, or a default result if the function raises any error. The call must come from another
+    thread than the main thread, which receives interrupts.
 
     Args:
         ask: function that runs the code of an object from a participant.
-        otherwise: answer where the function raises.
+        otherwise: result if `ask` raises an error.
 
     Example:
         >>> answered(lambda: 1 // 0, -1)
@@ -71,14 +71,14 @@ def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
 
 
 def each_aside(ask: Callable[[_ASKED], _ANSWER], of: Iterable[_ASKED]) -> list[_ANSWER]:
-    """Results of `ask` for each object, one after the other, computed off the main thread.
+    """Results of `ask` for each object, computed one after the other on another thread than the main thread.
 
     Args:
-        ask: function of one object. It must let no error of the object pass, for example by `answered`.
+        ask: function of one object. The function must catch all errors of the object, for example by `answered`.
         of: objects, which `ask` receives one by one.
 
     Raises:
-        KeyboardInterrupt: the operator's interrupt.
+        KeyboardInterrupt: the operator interrupts the program.
 
     Example:
         >>> def leave(place):
@@ -120,8 +120,8 @@ _PLAIN = {float, int, bool}
 
 
 def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) -> NDArray[Any]:
-    """A table as float32 or float64 of the given shape. If bad rows count as null, a row without the required numbers
-    becomes NaN.
+    """A table as an array of the given shape: float32 for a float32 array, and float64 for all other data. If bad rows
+    count as null, a row of a list without the required numbers becomes NaN.
 
     Args:
         name: name of the field, for error messages.
@@ -130,8 +130,8 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
         unusable: treatment of a row without the required numbers: "refuse" or "null", as in `Program.read`.
 
     Raises:
-        InvalidInput: no table, or a table with another number of rows; an array of another shape or type; or a row
-            without the required numbers, where it is refused.
+        InvalidInput: the data are no table, have another number of rows, or are an array of another shape or type; or a
+            row lacks the required numbers, and bad rows are refused.
 
     Example:
         >>> numbers("records", [[1, 0.5], None, [0.25], ["1", 0]], (4, 2), "null").tolist()
@@ -204,8 +204,8 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def number(given: Any) -> float:
-    """A number as a double. An object of a class that overrides the methods of a number gives its stored number,
-    whatever its methods return.
+    """A number as a float. An instance of a subclass of float or int gives its stored number, even if the subclass
+    overrides methods.
 
     Args:
         given: any value.
@@ -224,10 +224,10 @@ def number(given: Any) -> float:
 
 
 def is_row(given: Any) -> bool:
-    """Whether a value is a row of several numbers, according to its type.
+    """Whether a value is a row of numbers and not a single number, according to its type.
 
     Args:
-        given: row, or one number.
+        given: row of numbers, or a single number.
     """
     return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
 
@@ -282,7 +282,7 @@ def bad_rows(table: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
     """Whether each row holds a number that is not in [low, high], shape (n,).
 
     Args:
-        table: (n, ...) numbers.
+        table: (n, ...) numbers, one row for each slot.
         low: smallest allowed number.
         high: largest allowed number.
     """
@@ -297,7 +297,7 @@ def bad_rows(table: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
 
 
 def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unusable) -> None:
-    """Refuse a table for its first bad row, unless bad rows count as null.
+    """Raise an error that names the first bad row of a table, unless bad rows count as null.
 
     Args:
         name: name of the field, for error messages.
@@ -313,13 +313,13 @@ def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unu
 
 
 def value_units(table: NDArray[Any], bad: NDArray[np.bool_], kind: Any) -> NDArray[Any]:
-    """Values converted to whole units of 2^-24, in a small integer type, with bad rows set to zero. The computation
+    """Values converted to whole units of 2^-24, in a given integer type, with bad rows set to zero. The computation
     goes in chunks to save memory.
 
     Args:
-        table: (n, ...) numbers.
+        table: (n, ...) numbers, one row for each slot.
         bad: (n,) whether each row is bad and counts as zeros.
-        kind: numpy type of the result.
+        kind: numpy integer type of the result, such as np.int32.
     """
     out = np.empty(table.shape, dtype=kind)
     flat, into = table.reshape(len(table), -1), out.reshape(len(table), -1)

@@ -1,10 +1,11 @@
-"""`TightDude`: whole shares at average prices, feasible except with probability beta, and truthful in expectation.
+"""`TightDude`: whole shares at average prices. The shares fit the supplies except with probability beta, and a lie
+gains little on average.
 
-A part of every row is kept in reserve before the prices are computed. The reserve covers the excess of the averages,
+A part of every supply is kept in reserve before the prices are computed. The reserve covers the excess of the averages,
 the additional load of participants who receive their favourite instead, and the additional load from drawing one whole
 response for everybody else. The reserve is known before the run, because it follows from the regret bound. This reserve
-is large, and the mechanism is refused if the reserve is the whole supply of a row. `TightDude` needs many rounds, and
-many people for each row.
+is large, and the mechanism is refused if the reserve is the whole supply of a constraint. `TightDude` needs many
+rounds, and many people for each constraint.
 
 Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 """
@@ -66,14 +67,15 @@ _TRIES = 64
 
 
 class EmptyRow(Refused):
-    """Refusal of a mechanism because the reserve is the whole supply of a row. The error message names the row. A
-    caller that uses another name for the row can write a new message from the attributes.
+    """Refusal of a mechanism because the reserve is the whole supply of a constraint. The error message names the
+    constraint. A caller that uses another name for the constraint can write a new message from the attributes `row` and
+    `problem`.
 
     Args:
-        row: index of the row, in 0..k-1.
-        name: name of the row.
-        problem: description of the reserve's effect on the row.
-        remedy: description of sufficient changes.
+        row: index of the constraint, in 0..k-1.
+        name: name of the constraint.
+        problem: description of the reserve's effect on the constraint, which follows the name in the message.
+        remedy: changes of the settings that would be sufficient.
     """
 
     def __init__(self, row: int, name: str, problem: str, remedy: Ways) -> None:
@@ -85,15 +87,18 @@ class EmptyRow(Refused):
 def reserve_needed(
     program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, failure_probability: float
 ) -> NDArray[np.float64]:
-    """Reserve that each row needs at a given regret, in natural units, shape (k,). The reserve may exceed the supply.
+    """Reserve that each constraint needs for a given bound on the regret, in natural units of load, shape (k,). The
+    reserve may exceed the supply.
 
     Args:
         program: program whose prices are computed.
-        regret: bound R on the regret of the program's prices, with probability at least 1 - beta/3.
+        regret: upper bound R on the regret of the program's prices, in units of value, which holds with probability at
+            least 1 - beta/3.
         supplies: (k,) supplies that the delivered load must not exceed, in natural units.
         rounds: number of main rounds T.
         alpha: largest gain by another choice, in units of value, at which a participant counts as satisfied.
-        failure_probability: probability beta, in (0, 1), that the load of some row exceeds the supply.
+        failure_probability: largest probability beta, in (0, 1), with which the load of some constraint may exceed its
+            supply.
 
     Source: spec convex_programs 6.2 (TightDude, corrected).
     """
@@ -108,18 +113,22 @@ def reserve_needed(
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightDude(Dude[PathBillboard]):
-    """One whole response for each participant, at the average prices, within every row's supply.
+    """Mechanism in which each participant's share is one whole action at the average prices, and the load of every
+    constraint is within its supply.
 
-    The mechanism is for packing programs only, and their dual bound must hold with less supply too (as a dual bound of
-    V/Lmin does). Participants who would gain more than alpha by another choice at the charged prices receive their
-    favourite. All others receive their best response to one main round, which public randomness draws after all records
-    have been collected. On average over the draw of the round, the response of these participants equals their average.
+    The mechanism is for packing programs only. The dual bound of the program must also hold with less supply, as a dual
+    bound of V/Lmin does, for the largest value V and the smallest nonzero entry Lmin of a contribution. Participants
+    who would gain more than alpha by another choice at the charged prices receive their favourite. All others receive
+    their best response to one main round, which public randomness draws after all records have been collected. On
+    average over the draw of the round, the drawn response equals the participant's average response.
 
-    Shares have two columns: "action", as the program describes it, and "price".
+    The table of shares has two columns: "action", in the form of `program.describe`, and "price", in units of value.
 
     Raises:
-        InvalidInput: a program that has no payments, or an alpha that is no larger than the rounding of prices.
-        Refused: reserves that are the whole supply; or AdaGrad, whose regret is not known before the run.
+        InvalidInput: a program that does not allow prices to be charged, or an alpha that is no larger than the
+            rounding of prices.
+        Refused: the reserve of a constraint is the whole supply; or the step rule is AdaGrad, for which no bound on the
+            regret is known before the run.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -157,7 +166,7 @@ class TightDude(Dude[PathBillboard]):
 
     @cached_property
     def priced(self) -> Program:
-        """The program with the reserve subtracted from its supply."""
+        """Copy of the program with the reserve subtracted from each supply."""
         check_payments(self.program, self.rounds)
         if self.step == "adagrad" or self.program.constants.step_scale is None:
             raise Refused("a margin needs a regret bound that is known before the run",
@@ -175,7 +184,7 @@ class TightDude(Dude[PathBillboard]):
         raise Refused("no margin covers its own effect", "choose a larger supply, or more rounds")
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
-        """Reserve that each row needs at a given regret, shape (k,)."""
+        """Reserve that each constraint needs at a given regret, shape (k,)."""
         return reserve_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds, alpha=self.alpha,
                               failure_probability=self.failure_probability)
 
@@ -204,18 +213,18 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Reserve of each row, shape (k,)."""
+        """Reserve of each constraint, in natural units of load, shape (k,)."""
         return np.array(self.program.supplies) - self.priced.supply_units / LOAD_UNIT
 
     @property
     def reserve_share(self) -> float:
-        """Largest share kappa, over all rows, of the supply that is in reserve."""
+        """Largest share kappa of a supply that is in reserve, over all constraints."""
         return float((self.reserve / np.array(self.program.supplies)).max())
 
     @cached_property
     def regret(self) -> float:
-        """Upper bound R on the regret of the prices for the supply less the reserve, which holds with probability at
-        least 1 - beta/3.
+        """Upper bound R on the regret of the prices, in units of value, for the program with the reserve subtracted.
+        The bound holds with probability at least 1 - beta/3.
         """
         return self._inexact + regret_bound(self.priced.constants, self.schedule, self.failure_probability / 3.0)
 
@@ -223,15 +232,15 @@ class TightDude(Dude[PathBillboard]):
 
     @cached_property
     def variation(self) -> float:
-        """Total variation distance between the distributions of the path of prices under two records of one
-        participant.
+        """Upper bound on the total variation distance between the distributions of the path of prices under two records
+        of one participant.
         """
         return self.variation_of(1)
 
     def variation_of(self, size: int) -> float:
-        """Total variation distance between the distributions of the path of prices under two sets of records of `size`
-        participants. The effects of the participants on a load add up, so the squared budget grows with the square of
-        `size`.
+        """Upper bound on the total variation distance between the distributions of the path of prices if `size`
+        participants change their records. The changes of a load add up, so the sum of (distance/standard deviation)^2
+        grows with the square of `size`.
         """
         return total_variation(self.law, size**2 * loss_of_a_lie(
             self.program.constants, self.neighbours, self.squared_budget * self.path_share))
@@ -245,12 +254,14 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def gain(self) -> float:
-        """Largest gain from a lie, in units of value, on average over the path of prices and the public draw."""
+        """Upper bound on the gain from a lie, in units of value, on average over the path of prices and the public
+        draw.
+        """
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of `size` people who lie together, in units of value, on average over the path of prices
-        and the public draw.
+        """Upper bound on the gain of each of `size` people who lie together, in units of value, on average over the
+        path of prices and the public draw.
         """
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
         return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
@@ -288,9 +299,9 @@ class TightDude(Dude[PathBillboard]):
     def _lost(self, log: float) -> float:
         """Upper bound on the value that the reserve and the draw cost, which fails with probability e^-log.
 
-        The reserve costs kappa OPT, where kappa is the largest reserved share of a row. The draw costs at most sqrt(2 V
-        OPT log), as in `RoundDude`, even where the averages' value is already below OPT. The optimum OPT is at most
-        `baseline_gap`.
+        The reserve costs kappa OPT, where kappa is the largest reserved share of a supply. The draw costs at most
+        sqrt(2 V OPT log), as in `RoundDude`, even where the averages' value is already below OPT. The optimum OPT is at
+        most `baseline_gap`.
         """
         return (self.reserve_share + coin_slip(self.rounds)) * self.baseline_gap + math.sqrt(
             2.0 * self.program.constants.most_value * self.baseline_gap * log)
@@ -310,8 +321,9 @@ class TightDude(Dude[PathBillboard]):
                 program with the reserve subtracted from its supply.
 
         Returns:
-            Promises about reassigned participants, about the excess of each row over the whole supply, and about
-            optimum less value. Each promise has its own probability of failure.
+            Promises about the number of participants who received their favourite instead, about the excess of each
+            constraint over the whole supply, and about the optimum less the value. Each promise states its own
+            probability of failure.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")

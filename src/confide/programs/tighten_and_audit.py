@@ -1,5 +1,5 @@
-"""`TightenAndAudit`: each participant receives one best response to prices for a slightly smaller supply, and one noisy
-release certifies that the whole supply is kept.
+"""`TightenAndAudit`: each participant receives one best response to prices that are computed for a slightly smaller
+supply. One noisy release of the load certifies that the load is within the whole supply.
 
 Source: spec convex_programs 6.2 (tighten+audit; ours), in place of the margins of Wu 2017, Algorithm 11.
 """
@@ -72,29 +72,31 @@ _ROUNDED = 1 - Fraction(1, 2**48)
       "slack alpha payments", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightenAndAudit(Dude[AuditedBillboard]):
-    """One best response for each participant, from a publicly drawn round, if a noisy audit finds that every row is
-    within its supply.
+    """Mechanism in which each participant's share is their best response in one publicly drawn round, if a noisy audit
+    finds that every load is within its supply.
 
-    Prices are those of a program whose supplies are smaller by the reserve xi_j = 2 z s_a + z s + slack_j. Here s_a is
-    the noise scale of the audit, s the noise scale of a row's average, and z a normal quantile. The reserve covers the
-    audit's own noise and margin, the prices' noise, and the draw. After everybody's action is drawn, the load of all
-    actions is released once, with noise of standard deviation s_a. The run is accepted if the released load plus z s_a
-    fits the whole supply in every row. If the run is not accepted, "not certified" is published and everybody receives
-    nothing. A second try would be another release, with its own privacy loss.
+    Prices are computed for supplies that are smaller by the reserve xi_j = 2 z s_a + z s + slack_j. Here s_a is the
+    standard deviation of the audit's noise, s that of the noise of a constraint's average load, and z a normal
+    quantile. The reserve covers the audit's noise and margin, the noise of the prices, and the random draw of rounds
+    (slack_j). After everybody's action is drawn, the load of all actions is released once, with noise of standard
+    deviation s_a. The run is accepted if the released load plus z s_a is within the whole supply of every constraint.
+    If the run is not accepted, "not certified" is published and everybody receives nothing. A second try would be
+    another release, with its own privacy loss.
 
-    With probability 1 - beta no delivered row is above its supply, for any prices. A row above its supply is accepted
-    only if its noise is below -z s_a, which has probability beta/k. The reserve is designed so that most runs are
-    accepted. Prices and audit share one squared budget. Given prices and draws, the load on a neighbouring data set
-    differs by the difference of two contributions, so the l2 sensitivity is a bound for any two contributions. The
-    table of shares has the column "action", in the form of `program.describe`.
+    With probability at least 1 - beta no delivered load is above its supply, for any prices. A load above the supply of
+    a constraint is accepted only if its noise is below -z s_a, which has probability at most beta/k. The reserve is
+    designed so that most runs are accepted. Prices and audit share one squared privacy budget. Given prices and draws,
+    the load on a neighbouring data set differs by the difference of two contributions, so the audit has the same l2
+    sensitivity as a round. The table of shares has the column "action", in the form of `program.describe`.
 
-    With an alpha, the average prices are charged, in the column "price". Participants who would gain more than alpha by
-    another choice at these prices receive their favourite, and a bound on the gain of lies is promised. A participant's
-    own share changes the probability of acceptance a little, which the bound includes.
+    If alpha is given, the average prices are charged, and the table of shares has a column "price". Participants who
+    would gain more than alpha by another choice at these prices receive their favourite, and a bound on the gain of
+    lies is promised. The bound takes into account that a participant's own share changes the probability of acceptance
+    a little.
 
     Raises:
-        InvalidInput: a number out of range, or no packing program.
-        Refused: a supply that xi uses up ("infeasible budget").
+        InvalidInput: a number out of range, or a program that is no packing program.
+        Refused: the reserve xi is at least as large as a supply ("infeasible budget").
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -161,20 +163,20 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def quantile(self) -> float:
-        """Quantile z: the noise of a single row exceeds z standard deviations with probability beta/k."""
+        """Quantile z: the noise of one constraint exceeds z standard deviations with probability at most beta/k."""
         return max(0.0, quantile(self.failure_probability / self.program.rows, self.law == "discrete_gaussian"))
 
     @cached_property
     def audit_reserve(self) -> int:
-        """Reserve of the audit, in load units of 2^-20: z s_a plus the largest effect of rounding. Released loads must
-        be below supplies by at least this reserve.
+        """Margin of the audit, in load units of 2^-20: z s_a plus the largest effect of rounding. The audit accepts a
+        run if each released load is below the supply by at least this margin.
         """
         return math.ceil(self.quantile * self.audit_noise_std * LOAD_UNIT) + 1
 
     @cached_property
     def reserve_units(self) -> NDArray[np.int64]:
-        """Reserve xi of each row, in load units of 2^-20, shape (k,). Prices are computed for the supply less the
-        reserve xi.
+        """Reserve xi of each constraint, in load units of 2^-20, shape (k,). Prices are computed for the supply less
+        the reserve xi.
         """
         one, z = self.program.constants, self.quantile
         room = z * self.noise_std + self.slack * z * np.sqrt(
@@ -183,7 +185,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Reserve xi of each row, in natural units of load, shape (k,)."""
+        """Reserve xi of each constraint, in natural units of load, shape (k,)."""
         return self.reserve_units / LOAD_UNIT
 
     @cached_property
@@ -198,8 +200,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         return replace(self.program, supply=tuple((left / LOAD_UNIT).tolist()))
 
     def _remedies(self, supply: float) -> tuple[Remedy, ...]:
-        """Changes that would leave half of a row's supply. The reserve xi is noise + c sqrt(b), where b is the supply
-        and the noise is about proportional to 1/epsilon.
+        """Changes that would leave half of a constraint's supply. The reserve xi is noise + c sqrt(b), where b is the
+        supply and the noise is about proportional to 1/epsilon.
         """
         fixed = (2 * self.audit_reserve / LOAD_UNIT + self.quantile * self.noise_std)
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
@@ -240,15 +242,17 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def gain(self) -> float:
-        """Largest gain from a lie, in units of value, on average over the prices, the public draw and the audit. The
-        gain is infinite if nothing is charged.
+        """Upper bound on the gain from a lie, in units of value, on average over the prices, the public draw and the
+        audit; infinite if nothing is charged.
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of `size` people who lie together, in units of value; infinite if nothing is charged."""
+        """Upper bound on the mean gain of each of `size` people who lie together, in units of value; infinite if
+        nothing is charged.
+        """
         if self.alpha is None:
             return math.inf
         one = self.program.constants

@@ -1,8 +1,9 @@
-"""`TrueDude`: average prices are charged, and participants who would rather have another share at these prices receive
-it.
+"""`TrueDude`: participants pay the average prices, and a participant who would gain more than alpha by another share at
+these prices receives that share.
 
-A lie changes only the prices, and the prices are private, so nobody gains much by a lie, for any behaviour of the
-others. Truthfulness costs a little feasibility and value, because the prices do not take reassignments into account.
+A lie can help its author only through the prices. The prices are differentially private, so nobody gains much by a lie,
+whatever the other participants report. Truthfulness costs a little feasibility and value, because the prices do not
+take reassignments into account.
 
 Source: Wu 2017, Algorithm 10; spec convex_programs 6.1.
 """
@@ -59,16 +60,19 @@ __all__ = ["TrueDude"]
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TrueDude(PrivDude):
-    """Averages at prices: each participant has the share that they like best at the charged prices, up to alpha.
+    """Mechanism in which participants pay for their average responses. At the charged prices, the utility of each
+    participant's share is within alpha of the best possible utility.
 
     The mechanism is for packing programs only: no value or contribution is negative, and everybody may have nothing.
     Participants may lie about their wishes and values; their contributions must be verified.
 
-    Shares have the two columns of `PrivDude`, and "price", the charge for the average. The charge is the exact price of
-    the average at the average prices, each rounded to 2^-24, as the nearest double.
+    The table of shares has the two columns of `PrivDude`, and the column "price", the charge for the average. The
+    charge is the price of the average at the average prices, each rounded to a multiple of 2^-24. The exact charge is
+    given as the nearest double.
 
     Raises:
-        InvalidInput: a program that has no payments, or an alpha that is no larger than the rounding of prices.
+        InvalidInput: a program that does not allow prices to be charged, or an alpha that is no larger than the
+            rounding of prices.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -95,8 +99,8 @@ class TrueDude(PrivDude):
 
     @cached_property
     def variation(self) -> float:
-        """Total variation distance between the distributions of the path of prices under two records of one
-        participant.
+        """Upper bound on the total variation distance between the distributions of the path of prices under two records
+        of one participant.
         """
         return total_variation(self.law, self._lie)
 
@@ -113,19 +117,19 @@ class TrueDude(PrivDude):
 
     @property
     def gain(self) -> float:
-        """Largest gain from a lie, in units of value, on average over the path of prices."""
+        """Upper bound on the gain from a lie, in units of value, on average over the path of prices."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of `size` people who lie together, in units of value, on average over the path of
-        prices.
+        """Upper bound on the gain of each of `size` people who lie together, in units of value, on average over the
+        path of prices.
         """
         return additive_gain(self._short, self.program.constants.most_value,
                              total_variation(self.law, size**2 * self._lie))
 
     def relative_gain(self, epsilon: float) -> Relative:
-        """Bound on the mean utility of a lie for any epsilon >= 0: E[lie] <= factor E[truth] + added. The bounds for
-        all epsilon hold together.
+        """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of the truth] + added. The
+        bounds for all epsilon >= 0 hold at the same time.
 
         Args:
             epsilon: parameter of the bound, in nats, >= 0. At 0 the factor is 1 and the added amount is `gain`.
@@ -168,8 +172,9 @@ class TrueDude(PrivDude):
             certificate: certificate of a run of the mechanism, `outcome.certificate`.
 
         Returns:
-            Promises about reassigned participants, about the excess of each row, and about optimum less value. All
-            these promises together hold with probability at least 1 - 2 beta.
+            Promises about the number of participants who received their favourite instead, about the excess of each
+            constraint, and about the optimum less the value. All these promises together hold with probability at least
+            1 - 2 beta, where beta is the failure probability of the certificate.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")

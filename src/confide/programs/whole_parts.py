@@ -1,22 +1,22 @@
-"""One whole action for each participant: the response in a round that public randomness draws, at the average prices or
-free of charge.
+"""Whole shares: each participant receives their response in one main round, which public randomness draws. The share is
+charged at the average prices, or is free of charge.
 
 Participants who would gain more than alpha by another choice at the charged prices receive their favourite instead. On
 average over the draw, the value and the price of all other participants' actions equal those of their average.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
 
-Public randomness draws one main round for each participant. The response in the drawn round is whole, and its mean over
-the draw is the participant's average.
+Public randomness draws one main round for each participant. The response in the drawn round is a whole action, and its
+mean over the draw is the participant's average.
 
 The seed is drawn after all records have been collected, because participants who knew their round while reporting would
-report for that round alone. The seed protects nobody. After the run everybody may verify every draw. A draw has 2^32
-values, so a round's probability differs from 1/T by at most 2^-32.
+report for that round alone. The seed is no secret that protects anybody: after the run everybody may verify every draw.
+A draw has 2^32 values, so a round's probability differs from 1/T by at most 2^-32.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
 
-The module also has the billboards of runs with whole shares, with the public seed and the numbers that ensure the
-supplies.
+The module also defines the billboards of runs with whole shares. They contain the public seed, and the public numbers
+that keep the load within the supplies.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
 
     Args:
         seed: seed of the public randomness, 64 hexadecimal digits.
-        index: the participant's place, in 0..n-1.
+        index: the participant's place on the public list of slots, in 0..n-1.
         rounds: number of main rounds T, at most 2^31.
     """
     return (public_number_of(seed, index) * rounds) >> _COIN_BITS
@@ -94,7 +94,7 @@ def responses_in(
         program: program that the records belong to.
         records: records of m participants.
         prices: (T, k) prices of the main rounds, in price units of 2^-24.
-        which: (m,) drawn main round of each of the m participants.
+        which: (m,) drawn main round of each of the m participants, in 0..T-1.
     """
     out = np.full((records.people, program.width), -1, dtype=np.int32)
     order = np.argsort(which, kind="stable")
@@ -113,14 +113,14 @@ Payments = Literal["average", "scaled"]
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Terms of payment.
+    """Rule for the payments of participants.
 
     Args:
-        alpha: largest gain by another choice at which a participant is satisfied, in units of 2^-24/`program.scale` of
-            value. None if nothing is charged and everybody has the drawn action.
-        payments: rule for the price of a share. With "average" the price is that of the participant's own action. With
-            "scaled" the price is the value of the drawn action, times the price of the average, divided by the value of
-            the average.
+        alpha: largest gain by another choice at which a participant counts as satisfied, a whole number of units of
+            2^-24/`program.scale` of value. None if nothing is charged and everybody receives the drawn action.
+        payments: rule for the price of a share. With "average", the price is the price of the received action at the
+            charged prices. With "scaled", the price is the value of the drawn action, times the price of the average,
+            divided by the value of the average.
     """
 
     alpha: int | None = None
@@ -128,14 +128,15 @@ class Terms:
 
 
 class WholeParts(NamedTuple):
-    """The whole shares of a shard's participants. The data are private and must not be published.
+    """Whole shares of the participants in one shard, a consecutive part of the records. The data are private and must
+    not be published.
 
     Args:
-        actions: (m, width) actions.
+        actions: (m, width) action of each participant.
         price: (m,) prices in units of 2^-24/`program.scale` of value; empty where nothing is charged.
-        unsatisfied: number of participants who have their favourite instead.
-        not_worth: number of participants who have nothing, because the value of their average is below its price
-            (scaled payments).
+        unsatisfied: number of participants who receive their favourite in place of the drawn action.
+        not_worth: number of participants who receive nothing, because the value of their average is below its price.
+            The number is 0 without scaled payments.
     """
 
     actions: NDArray[np.int32]
@@ -159,8 +160,8 @@ def whole_parts(
         shard: shard of the records.
         program: program that the actions belong to.
         board: billboard of the run, with the path of prices.
-        which: (n,) drawn main round of each of the n participants of the run.
-        terms: terms of payment.
+        which: (n,) drawn main round of each of the n participants of the run, in 0..T-1.
+        terms: rule for the payments.
     """
     records, prices, charged = shard.records, board.main_prices, board.charged_prices
     drawn = responses_in(program, records, prices, which[shard.start : shard.start + records.people])
@@ -195,16 +196,17 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
     Args:
         program: program that the action belongs to.
         record: the participant's record; None for a slot without one.
-        index: the participant's place, in 0..n-1.
+        index: the participant's place on the public list of slots, in 0..n-1.
         board: billboard of the run, with the path of prices and the seed of the public randomness.
-        terms: terms of payment.
+        terms: rule for the payments.
     """
     which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
     return whole_parts(Shard(start=0, records=own_records(program, record)), program, board, which, terms)
 
 
 def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Table:
-    """Table of all shares: the column "action", as `program.describe` has it, and "price" where one is charged.
+    """Table of all shares, with one row for each participant. The column "action" has the form of `program.describe`;
+    if prices are charged, the column "price" has amounts in units of value.
 
     Args:
         program: program that the actions belong to.
@@ -216,7 +218,7 @@ def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Tab
 
 
 def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, Any]:
-    """One participant's share, with the entries of its row in the table.
+    """One participant's share, with the same entries as the participant's row in the table of shares.
 
     Args:
         program: program that the action belongs to.
@@ -228,12 +230,12 @@ def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, 
 
 
 def delivered(program: Program, records: Any, actions: NDArray[np.int32]) -> dict[str, Any]:
-    """Value, load and excess of whole actions, for simulated studies only.
+    """Total value, load and excess over the supplies of whole actions, in natural units, for simulated studies only.
 
     Args:
         program: program that the actions belong to.
         records: records of all participants.
-        actions: (n, width) actions.
+        actions: (n, width) action of each participant.
     """
     value, load, at = 0, np.zeros(program.rows, dtype=np.int64), 0
     for block in records.blocks():
@@ -268,11 +270,11 @@ _CELLS = 1 << 21  # of contributions that are held at once
       "seed raised", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlagBillboard(PathBillboard):
-    """Billboard with the path of prices, the public seed, and the time at which each row's flag rose.
+    """Billboard with the path of prices, the public seed, and the time at which the flag of each constraint rose.
 
     Args:
-        raised: (k,) int64 number of places that had been processed when the flag of each row rose; n if the flag never
-            rose. A participant with a later place who would add to the row receives nothing.
+        raised: (k,) int64 number of participants who had been processed when the flag of each constraint rose; n if the
+            flag never rose. A participant with a later place who would add to this constraint receives nothing.
     """
 
     raised: NDArray[np.int64]
@@ -287,15 +289,15 @@ class FlagBillboard(PathBillboard):
       "inexact seed tightened audit accepted", reserve_units="tightened", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
-    """Billboard with the path of a program with less supply, the public seed, and the audit of the resulting load.
+    """Billboard with the path of prices for a smaller supply, the public seed, and the audit of the resulting load.
 
-    Slacks are the released numbers: the smaller supply less the noisy load. A certificate made from the billboard is
-    about the whole supply: its proof is the same with the supply b in place of b - xi, where xi is the reserve.
+    The field `slacks` has the smaller supply less the noisy load. A certificate that is computed from the billboard is
+    about the whole supply: the proof is the same with the supply b in place of b - xi, where xi is the reserve.
 
     Args:
         reserve_units: (k,) int64 reserve by which the supplies were reduced for the prices, in load units of 2^-20.
         audit: (k,) int64 noisy total load of all actions, in load units of 2^-20.
-        accepted: whether the run was accepted; if not, everybody has nothing.
+        accepted: whether the audit accepted the run; if not, everybody receives nothing.
     """
 
     reserve_units: NDArray[np.int64]
@@ -312,14 +314,14 @@ class AuditedBillboard(PathBillboard):
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
         """Whole supply less noisy load of every round, in natural units, shape (burn_in + T, k). All promises about the
-        path refer to the whole supply.
+        path of prices refer to the whole supply.
         """
         return (self.slacks + self.reserve_units) / LOAD_UNIT
 
 
 def packing_only(program: Program, what: str) -> None:
-    """Refuse a program in which a participant cannot receive nothing, or in which a participant with nothing may
-    violate another row.
+    """Refuse a program that is no packing program. In such a program, giving nothing to a participant may be
+    impossible, or may not lower the loads.
 
     Args:
         program: program to check.
@@ -335,8 +337,8 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """Upper bound on the sum of the errors of the probabilities of all rounds. The probabilities are not exactly 1/T,
-    since a draw has only 2^32 values.
+    """Upper bound on the sum, over all main rounds, of the error of the round's probability. A round is not drawn with
+    probability exactly 1/T, since a draw has only 2^32 values.
 
     Args:
         rounds: number of main rounds T.
@@ -347,13 +349,14 @@ def coin_slip(rounds: int) -> float:
 def sparse_rows(
     program: Program, records: Any, actions: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Nonzero contributions of each participant's action, as three arrays: the number of contributions of each
-    participant, the row of each contribution, and its size in load units of 2^-20.
+    """Nonzero contributions of each participant's action, as three arrays: the number of nonzero contributions of each
+    participant, shape (m,), and the constraint and the size, in load units of 2^-20, of each nonzero contribution,
+    shape (z,).
 
     Args:
         program: program that the records belong to.
         records: records of m participants.
-        actions: (m, width) actions.
+        actions: (m, width) action of each participant.
     """
     counts, rows, loads = [], [], []
     size = max(1, _CELLS // program.rows)

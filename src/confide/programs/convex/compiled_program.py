@@ -1,14 +1,14 @@
-"""`ConvexProgram`: a program whose template, the program of one participant, was written in cvxpy and compiled to
+"""`ConvexProgram`: a program with a template, the program of one participant, that was written in cvxpy and compiled to
 arrays.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 8.
 
 `check_tau` compares a declared dual bound tau with public or invented records.
 
-A dual bound tau holds for an instance if and only if some optimal prices lie in its box, with no price above its row's
-tau. For quadratic values, prices are optimal if and only if they are optimal for the linearisation of the values at the
-optimum. So a linear program finds the smallest multiple of the box that contains optimal prices, even for quadratic
-values.
+A dual bound tau holds for an instance, a set of records, if and only if some optimal prices are at most tau, each at
+most the tau of its constraint. For quadratic values, prices are optimal if and only if they are optimal for the
+linearisation of the values at the optimum. So a linear program finds the smallest multiple of tau that bounds some
+optimal prices, even for quadratic values.
 
 A check of some instances proves nothing about other instances. The check can only show that a declared tau is too
 small.
@@ -66,19 +66,21 @@ class ConvexProgram(Program):
     of this class.
 
     Where the code recognises no special shape, OSQP finds responses, and weak duality proves each response to be within
-    `oracle_error` of the best one. A response that is not proved, or violates a declared bound, becomes null, both in
-    the run and in decoding. All promises refer to the program in which a participant with a null response has nothing.
-    The program's own rows are met up to about 2^-18. Decoded responses are bit-identical with the same OSQP on the same
-    kind of machine. On another kind of machine, decoded responses may differ in the last rounded digit, 2^-20.
+    `oracle_error` of the best one. A response without this proof, or beyond a declared bound, is replaced by the null
+    action, both in the run and when a participant computes their share. All promises refer to the program in which a
+    participant with a null response has nothing. The constraints of the template are met up to about 2^-18. A
+    participant's computation gives the same bits as the run with the same version of OSQP on the same kind of machine.
+    On another kind of machine, responses may differ in the last rounded digit, 2^-20.
 
     An action is 0 followed by the participant's variables, in units of 2^-20. The null action is all -1. A record is a
-    mapping of its fields, each an array of its shape. Data is a mapping of arrays whose first dimension is the slot.
+    mapping from the name of each field to an array of the field's shape. The data of all slots are a mapping from the
+    same names to arrays with one more dimension, the slot, in first place.
 
     Raises:
-        InvalidInput: no tau, numbers out of range, or actions beyond 32 bits.
+        InvalidInput: tau is missing, a number is out of range, or actions need more than 32 bits.
     """
 
-    template: Annotated[Template, Parameter("everybody's program, as arrays")] = field(kw_only=True)
+    template: Annotated[Template, Parameter("program of one participant, as arrays")] = field(kw_only=True)
     extent: Annotated[Extent, Parameter("largest values and contributions, over the public ranges")] = field(
         kw_only=True)
     accuracy: Annotated[float, Parameter(
@@ -290,8 +292,8 @@ class ConvexProgram(Program):
         return self._records(theta, np.ones(1, dtype=bool))
 
     def trial_records(self, count: int) -> ProgramRecords:
-        """Artificial records at fixed points inside the public ranges. Every record is present, so that each response
-        needs a solve.
+        """Artificial records at fixed points inside the public ranges. No slot is empty, so that each response needs a
+        call of the solver.
 
         Args:
             count: number of records.
@@ -348,7 +350,7 @@ class ConvexProgram(Program):
         return self.template.completed(records.numbers, actions[:, 1:] / LOAD_UNIT)
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """The values of the participant's variables in natural units; an empty list for the null action.
+        """List of the values of the participant's variables in natural units; empty for the null action.
 
         Args:
             action: (width,) action.
@@ -356,17 +358,17 @@ class ConvexProgram(Program):
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
 
     def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-        """A share as one array for each variable. For averages, each array is the mean over the rounds. For whole
-        shares, the arrays are the share itself.
+        """A share as a mapping from each variable to an array. For averages, the array is the mean over the main
+        rounds. For whole shares, the array is the variable's value.
 
-        The null action counts as zeros. Variables without a name of their own are called x0, x1 and so on, in the order
-        in which they first occur in the value, the coupling and the constraints.
+        The null action is converted to zeros. Variables without a name of their own are called x0, x1 and so on, in the
+        order in which they first occur in the value, the coupling and the constraints.
 
         Args:
             share: share of any mechanism, as its `decode` returns it, or as a row of `outcome.shares`.
 
         Raises:
-            InvalidInput: no share of this program.
+            InvalidInput: the argument is no share of this program.
 
         Example:
             >>> import cvxpy as cp
@@ -403,7 +405,7 @@ class ConvexProgram(Program):
         """The whole program as a linear program for a solver, where values are linear.
 
         Raises:
-            InvalidInput: values are quadratic.
+            InvalidInput: the values are quadratic.
         """
         return linear_program_of(self, self.template, self.shape, records)
 
@@ -433,10 +435,10 @@ _NEAR = 1e-4  # relative: of a quadratic optimum that a solver found
 
 @dataclass(frozen=True, kw_only=True)
 class TauCheck:
-    """Result of the check of a declared tau on some public instances.
+    """Result of the check of a declared tau on some public instances, each a set of records of all slots.
 
     Args:
-        declared: (k,) tau of each row.
+        declared: (k,) declared tau of each constraint.
         multiples: for each instance, the smallest number t such that t times the declared tau is a dual bound of the
             instance.
     """
@@ -447,7 +449,7 @@ class TauCheck:
     @property
     def largest(self) -> float:
         """The smallest multiple of the declared tau that is a dual bound of all instances of the check. A number above
-        1 means that the declared tau is too small.
+        1, beyond numerical errors, means that the declared tau is too small.
         """
         return max(self.multiples)
 
@@ -460,8 +462,8 @@ class TauCheck:
 
     @property
     def refuted(self) -> bool:
-        """Whether some instance needs a larger tau than the declared one. If no instance needs a larger tau, nothing is
-        proved about other records.
+        """Whether some instance needs a larger tau than the declared one. If False, nothing is proved about other
+        records.
         """
         return self.largest > 1.0 + _NEAR
 
@@ -470,8 +472,9 @@ def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Ma
     """Compare a declared dual bound tau with public or invented records. Private records must never be used.
 
     Args:
-        program: program with any declared tau.
-        instances: records of all slots, in a form that `program.read` accepts, or a list of such instances.
+        program: program with the declared tau to check.
+        instances: public or invented records of all slots, in a form that `program.read` accepts, or a list of such
+            sets of records.
 
     Raises:
         InvalidInput: there are no records, or a record is bad.

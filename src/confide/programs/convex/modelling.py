@@ -1,4 +1,5 @@
-"""`convex_program`: one participant's program as cvxpy expressions, checked and compiled once.
+"""`convex_program`: checks one participant's program, given as cvxpy expressions, and compiles the program to arrays
+once.
 
 No module of the library except this one needs cvxpy. The compiled program runs, is saved and decodes without cvxpy.
 
@@ -37,26 +38,28 @@ def convex_program(
 
     Values may be linear or quadratic. Values, constraints and contributions may also contain absolute values, maxima,
     positive parts and similar functions. Every number that comes from a record must be declared as a cvxpy Parameter.
-    All variables in the expressions belong to the single participant.
+    All variables in the expressions belong to one participant.
 
     Args:
         people: number of participants, n.
-        supply: (k,) supply of each coupling row, or one number.
+        supply: (k,) supply of each coupling constraint, or one number for all.
         value: cvxpy expression of the participant's value, concave in the variables and affine in each parameter.
-        coupling: cvxpy expression, of size k, of the participant's contribution to each row, convex in the variables.
-        record: mapping from the name of a field to (Parameter, least, largest). A record may have numbers from `least`
-            to `largest` in the field, which are numbers or arrays of the Parameter's shape.
-        tau: (k,) dual bounds, or one number; tau must be declared. A dual bound is an upper bound on the increase of
-            the optimum by one unit of excess in a row. Suppose that everybody may have nothing, contributions are not
-            negative, and every piece with a contribution adds at least L to some row. Under these conditions the
-            largest value divided by L is a valid tau. `check_tau` tests a tau on invented records.
+        coupling: cvxpy expression, of size k, of the participant's contribution to each coupling constraint, convex in
+            the variables.
+        record: mapping from the name of each field of a record to (Parameter, least, largest). The field may have
+            numbers from `least` to `largest`, each of which is a number or an array of the Parameter's shape.
+        tau: (k,) dual bound of each coupling constraint, or one number for all; tau must be declared. A dual bound is
+            an upper bound on the increase of the optimum by one unit of excess over the supply. Suppose that everybody
+            may have nothing, contributions are not negative, and every action that contributes anything adds at least L
+            to some constraint. Under these conditions the largest value divided by L is a valid tau. `check_tau` tests
+            a tau on invented records.
         constraints: cvxpy constraints on the participant's variables, which must bound each variable.
         accuracy: largest amount by which a solver's response may be worse than the best response, as a share of the
             largest value.
 
     Raises:
-        InvalidInput: not convex, not affine in parameters, not quadratic, a parameter without a range, an unbounded
-            variable, or no tau. The error message names the fault.
+        InvalidInput: an expression is not convex, not affine in a parameter, or neither linear nor quadratic; a
+            parameter has no range; a variable is not bounded; or tau is missing. The error message names the fault.
 
     Example:
         >>> import cvxpy as cp

@@ -1,10 +1,10 @@
-"""Bounds that hold for every record in the public ranges: a range for each column of z, the largest contributions, and
-the largest and smallest value.
+"""Bounds that hold for every record in the public ranges: a range for each number of z, the vector of all variables of
+a template, the largest contributions, and the largest and smallest value.
 
 Each bound is the optimum of a linear program over a superset of the feasible points. A coefficient that depends on the
-record is replaced by the end of its range that allows more. The replacement is sound where the coefficient's variable
-is known to be nonnegative. Rows with a variable that may be negative are left out. Variables that are computed by steps
-are bounded by the linear program and by interval arithmetic. The bounds use no record.
+record is replaced by the end of its range that allows more. The replacement is valid where the coefficient's variable
+is never negative. Rows in which such a variable may be negative are left out. Variables that are computed by steps are
+bounded by the linear program and by interval arithmetic. The bounds use no record.
 
 Source: spec convex_programs 1 and 8 (constants by LP over a public superset).
 """
@@ -34,14 +34,15 @@ class Extent:
     """Largest values and contributions of the template, over the public ranges.
 
     Args:
-        entry: largest absolute contribution to one row, in natural units.
-        total: largest sum of the absolute contributions to all rows, in natural units.
-        most: largest value of any response.
-        least: smallest value of any response, 0 or less.
+        entry: largest absolute contribution to one coupling constraint, in natural units of load.
+        total: largest sum of the absolute contributions to all coupling constraints, in natural units of load.
+        most: upper bound >= 0 on the value of any response, in units of value.
+        least: lower bound <= 0 on the value of any response, in units of value.
         signed: whether contributions can be negative.
-        slopes: (n,) largest change of each column of z if every number of x changes by 1.
-        load_slopes: (k,) largest change of each contribution if every number of x changes by 1.
-        value_slope: largest change of the value if every number of x changes by 1.
+        slopes: (n,) largest change of each number of z if every number of x, the participant's own variables, changes
+            by at most 1.
+        load_slopes: (k,) largest change of each contribution if every number of x changes by at most 1.
+        value_slope: largest change of the value if every number of x changes by at most 1.
     """
 
     entry: float
@@ -55,14 +56,14 @@ class Extent:
 
 
 def boxed(template: Template, names: list[str]) -> Template:
-    """The template with bounds on every column of z.
+    """A copy of a template with bounds on every number of z.
 
     Args:
         template: template without bounds: its `lower` and `upper` are infinite.
-        names: (a,) names of the numbers of x, for error messages.
+        names: (a,) name of each number of x, for error messages.
 
     Raises:
-        InvalidInput: a variable that no public constraint bounds, or no feasible z for any record.
+        InvalidInput: no public constraint bounds some variable, or no z is feasible for any record.
     """
     lower, upper = np.full(template.columns, -np.inf), np.full(template.columns, np.inf)
     for row, column, coefficient in _single(template):  # bounds of one variable, the same for all records
@@ -91,7 +92,7 @@ def extent(template: Template) -> Extent:
     """Largest values and contributions of the template, over the public ranges.
 
     Args:
-        template: template with bounds on every column of z.
+        template: template with bounds on every number of z, from `boxed`.
     """
     low, high = template.lower[template.added], template.upper[template.added]
     signed = bool((low < -_SLACK).any())
@@ -125,7 +126,7 @@ def nothing_at_zero(template: Template) -> bool:
     """Whether every participant may have x = 0, with value 0 and contribution 0.
 
     Args:
-        template: template with bounds on every column of z.
+        template: template with bounds on every number of z, from `boxed`.
     """
     zero = np.full(template.columns, -np.inf), np.full(template.columns, np.inf)
     for end in zero:

@@ -1,13 +1,13 @@
 """Responses by the solver OSQP. Each response is checked by weak duality. A response that is not proved to be good
 enough is replaced by the null action.
 
-Where OSQP proves no response with its first step sizes, HiGHS is used. OSQP fails to prove a response mostly where
-values are linear and optima not unique. Every solve starts from zero, with a fixed step size and without OSQP's own
-scaling. So a response is a function of the record and the prices alone, and no other solve influences it. The template
-has its own scaling, by powers of two. OSQP's polishing step is switched off, because it prints a line where no row is
-active, whatever its settings, and these lines would reveal the number of such records. The solver's result is rounded
-to 2^-20. The value of the rounded response is compared with a bound that the solver's duals prove. So the solver is not
-trusted: a wrong result can only make a response null.
+Where OSQP proves no response with its first step sizes, HiGHS is used. With OSQP, a proof is mostly missing where
+values are linear and the optimum is not unique. Every solve starts from zero, with a fixed step size and without OSQP's
+own scaling. So a response is a function of the record and the prices alone, and no other call of the solver influences
+the response. The template has its own scaling, by powers of two. OSQP's polishing step is switched off, because it
+prints a line where no constraint is active, whatever its settings, and these lines would reveal the number of such
+records. The solver's result is rounded to 2^-20. The value of the rounded response is compared with a bound that the
+solver's duals prove. So no promise relies on the solver: a wrong result can only make a response null.
 
 Source: spec convex_programs 8 (convex front end); Stellato et al. 2020, OSQP.
 """
@@ -46,11 +46,12 @@ _INFEASIBLE = 3  # OSQP's status value
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class QuadraticRecords(ProgramRecords):
-    """The numbers q, d, A and l of all participants' programs. The data are private and must not be published.
+    """The numbers q, d, A and l (see `Template`) of all participants' programs. The data are private and must not be
+    published.
 
     Args:
         present: (m,) whether each participant has a record.
-        numbers: (m, n + 1 + e + rows) numbers q, d, A and l in this order.
+        numbers: (m, n + 1 + e + rows) numbers q, d, entries of A, and l, in this order.
     """
 
     present: NDArray[np.bool_]
@@ -62,13 +63,13 @@ class Solving:
     """Parameters with which a template's responses are found and checked.
 
     Args:
-        template: template with bounds on every column of z.
+        template: template with bounds on every number of z.
         error: largest amount, in units of value, by which a response may be worse than the best response.
         entry: largest entry Cinf of a contribution, in natural units.
         total: largest sum C1 of the absolute entries of a contribution, in natural units.
         signed: whether contributions may be negative.
         nothing: whether x = 0 counts as the null action.
-        tolerance: largest amount by which a rounded response may violate one of the participant's own constraints.
+        tolerance: largest amount by which a rounded response may violate a constraint of the template.
     """
 
     template: Template
@@ -81,8 +82,8 @@ class Solving:
 
     @cached_property
     def grid(self) -> tuple[_Reals, _Reals]:
-        """Bounds of x in units of 2^-20, rounded inwards. Where the bounds are closer together than a unit, both are
-        the nearest unit.
+        """Lower and upper bounds of x, each of shape (a,), in units of 2^-20, rounded inwards. Where no whole unit lies
+        between the bounds, both are the nearest unit.
         """
         low, high = (one[self.template.wanted] * LOAD_UNIT for one in (self.template.lower, self.template.upper))
         inner = np.ceil(low - 1e-3), np.floor(high + 1e-3)
@@ -91,7 +92,7 @@ class Solving:
 
     @cached_property
     def scales(self) -> tuple[_Reals, _Reals, float]:
-        """Scale factors of columns, of rows, and of the objective, all powers of two."""
+        """Scale factors of columns, of rows, and of the objective of the solved problem, all powers of two."""
         t = self.template
         sizes = np.maximum(np.abs(t.lower), np.abs(t.upper))
         columns = _power(np.where(sizes > 0.0, sizes, 1.0))
@@ -103,8 +104,9 @@ class Solving:
         return columns, 1.0 / _power(np.where(rows > 0.0, rows, 1.0)), float(1.0 / _power(np.array([largest]))[0])
 
     def respond(self, records: QuadraticRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants, shape (m, 1 + a): 0 followed by x in units of 2^-20, or all -1 for
-        the null action.
+        """Responses of all participants, shape (m, 1 + a): 0 followed by x in units of 2^-20, or all -1 for the null
+        action. Each response is proved to be within `error` of the best response. A participant without such a proof,
+        or without a record, gets the null action.
 
         Args:
             records: records of m participants.
@@ -142,7 +144,7 @@ class Solving:
         within the declared bounds, shape (m,).
 
         Args:
-            z: (m, n) columns of each participant's program.
+            z: (m, n) vector z of each participant.
         """
         loads = units_up(z[:, self.template.added])
         if not self.signed:

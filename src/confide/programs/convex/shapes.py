@@ -2,10 +2,11 @@
 most one good.
 
 All participants choose from the same set, and only values and contributions depend on the record. With linear values
-over a box, or over a box with one knapsack row, the best response is a vertex in closed form. Without a knapsack row,
-each variable is decided by its own sign. With a knapsack row, the variables with the best ratio of value less price to
-weight are taken until the row is full. Values and contributions of a unit of x are whole numbers on the program's
-grids, so responses compare whole numbers.
+over a box, or over a box with one knapsack constraint, the best response is a vertex in closed form. Without a knapsack
+constraint, each variable is at its upper bound if value less price is positive, and at its lower bound if not. With a
+knapsack constraint, the variables with the best ratio of value less price to weight are raised until the capacity is
+used. Values and contributions of a unit of x are whole numbers on the program's grids, so responses compare whole
+numbers.
 
 Source: spec convex_programs 8 (recognised templates).
 
@@ -41,17 +42,19 @@ _MOST = (1 << 31) - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shape:
-    """The set that every participant chooses from: x between two corners, and possibly weights x <= capacity.
+    """The set from which every participant chooses: low <= x <= high, and possibly weights x <= capacity.
 
     Args:
         low: (a,) least x, in units of 2^-20.
         high: (a,) largest x, in units of 2^-20.
-        weights: (a,) weights of the knapsack row, never negative; empty for a box alone.
-        capacity: capacity of the knapsack row, in units of 2^-20.
-        full: whether the knapsack row is an equation.
-        pieces: (k, a) index of the entry of A that is the contribution of a unit of x to each row; -1 for none.
-        fixed: (k,) index of the row of A whose limit is the contribution that does not depend on x.
-        signs: (k,) divisors of the contributions of units of x and of the fixed contributions.
+        weights: (a,) weights >= 0 of the knapsack constraint; empty without a knapsack constraint.
+        capacity: capacity of the knapsack constraint, in units of 2^-20.
+        full: whether the knapsack constraint is an equation.
+        pieces: (k, a) index of the entry of A that states the contribution of a unit of each variable to each coupling
+            constraint; -1 for no contribution.
+        fixed: (k,) index of the row of A with the limit that states the part of each contribution that does not depend
+            on x.
+        signs: (k,) nonzero divisor of each contribution: the contribution is (limit - sum of entries times x)/divisor.
     """
 
     low: _Ints
@@ -77,15 +80,15 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearRecords(ProgramRecords):
-    """Value and contributions of a unit of each variable, in whole numbers of the program's grids, and the parts of
-    both that do not depend on x. The data are private and must not be published.
+    """Linear records: value and contributions of a unit of each variable, in whole units of the program's grids, and
+    the parts of value and contributions that do not depend on x. The data are private and must not be published.
 
     Args:
         present: (m,) whether each participant has a record.
-        worth: (m, a) value of a unit of each variable.
-        base: (m,) value that does not depend on x.
-        needs: (m, k, a) contribution of a unit of each variable to each row.
-        fixed: (m, k) contribution that does not depend on x.
+        worth: (m, a) value of a unit of each variable, in units of 2^-24.
+        base: (m,) part of the value that does not depend on x, in units of 2^-24.
+        needs: (m, k, a) contribution of a unit of each variable to each coupling constraint, in load units of 2^-20.
+        fixed: (m, k) part of each contribution that does not depend on x, in load units of 2^-20.
     """
 
     present: NDArray[np.bool_]
@@ -96,11 +99,11 @@ class LinearRecords(ProgramRecords):
 
 
 def recognised(template: Template) -> Shape | None:
-    """The special shape of a template, by which responses are computed exactly; None where the template has no special
+    """The special shape of a template, for which responses are computed exactly; None if the template has no special
     shape.
 
     Args:
-        template: template with bounds on every column of z.
+        template: template with bounds on every number of z.
     """
     t, n = template, template.columns
     place = np.full(n, -1)
@@ -183,7 +186,7 @@ def vertices(shape: Shape, records: LinearRecords, prices: _Ints, *, nothing: bo
     null action.
 
     Args:
-        shape: shape that all records share.
+        shape: special shape of the template, from `recognised`.
         records: records of m participants.
         prices: (k,) prices, in price units of 2^-24.
         nothing: whether x = 0 counts as the null action.
@@ -240,11 +243,11 @@ def _vertices(
 
 
 def linear_program_of(program: Program, template: Template, shape: Shape | None, records: Any) -> LinearProgram:
-    """The program of all participants as one linear program, where values are linear. If responses are exact, the
-    variables are x alone. If not, the variables are all columns z of the template.
+    """The program of all participants as one linear program, where values are linear. With a special shape, the
+    variables are each participant's x. Without a special shape, the variables are each participant's z.
 
     Args:
-        program: program with the supplies of the coupling rows.
+        program: program with the supplies of the coupling constraints.
         template: template that all records share.
         shape: special shape of the template, from `recognised`; None for a template without one.
         records: records of all participants.
@@ -279,14 +282,15 @@ def _of_shape(program: Program, shape: Shape, records: Any) -> LinearProgram:
 def blocks_of(
     program: Program, template: Template, records: Any, slopes: NDArray[np.float64] | None = None,
 ) -> LinearProgram:
-    """The linear program of all participants, with the variables z of each. The objective is the sum of the
-    participants' values, which are linear, or are linearised at a point.
+    """The linear program of all participants with a record, with the vector z of each as variables. The objective is
+    the sum of the participants' values, which are linear, or are linearised at a point.
 
     Args:
-        program: program with the supplies of the coupling rows.
+        program: program with the supplies of the coupling constraints.
         template: template that all records share.
         records: records of all participants, with their numbers.
-        slopes: (present people, n) slopes of the values at a point; by default those of linear values.
+        slopes: (present people, n) slopes of the values at a point, for each number of z; by default the slopes of
+            linear values.
     """
     t, there = template, np.flatnonzero(records.present)
     numbers, n, count = records.numbers[there], template.columns, int(records.present.sum())

@@ -1,12 +1,12 @@
-"""`Template`: one participant's program, compiled to arrays. The arrays need no modelling language.
+"""`Template`: one participant's program, compiled to arrays. The use of the arrays needs no modelling language.
 
     minimise q z + z P z/2 + d   subject to   A z = l or A z >= l, row by row
 
 The numbers q, d, the entries of A, and l are affine functions of a record; P is the same for all records. The vector z
-has the participant's variables (x), their contributions to each coupling row (y), and auxiliary numbers such as the
-larger of two. All entries of z except x are computed from x by steps. Each step computes one more entry from one
-equation, or as the largest or smallest number that some rows allow. So the arrays give values and contributions of any
-x with sums in a fixed order.
+consists of the participant's variables (x), the contributions to each coupling constraint (y), and auxiliary numbers,
+such as the larger of two numbers. All entries of z except x are computed from x by steps. Each step computes one more
+entry from one equation, or as the largest or smallest number that some rows of A allow. So the arrays give values and
+contributions of any x with sums in a fixed order.
 
 Source: spec convex_programs 8 (convex front end).
 """
@@ -38,11 +38,11 @@ _CLOSE = 2.0**-12  # of a unit: what rounding up forgives, so that whole numbers
 class Template:
     """The arrays of one participant's program. All arrays of a template are public; `convex_program` makes them.
 
-    The numbers that a record determines lie in one row: q (n numbers), d, the entries of A in the order of its columns
-    (e numbers), and l (m numbers).
+    The numbers that a record determines are stored in this order: q (n numbers), d, the nonzero entries of A in the
+    order of its columns (e numbers), and l (m numbers).
 
     Args:
-        names: fields of a record.
+        names: name of each field of a record.
         shapes: shape of each field.
         low: (p,) smallest allowed value of each number of a record, one field after the other.
         high: (p,) largest allowed value of each number of a record.
@@ -56,12 +56,13 @@ class Template:
         quadratic: (n, n) matrix P of the quadratic objective.
         variables: names of the variables in x, in order.
         variable_shapes: shape of each variable.
-        wanted: (a,) columns of x.
-        added: (k,) columns of y.
-        steps: (s,) columns that are computed by steps, in the order of the steps.
-        kinds: (s,) kind of each step. 0: from an equation; 1: the largest number; -1: the smallest number.
+        wanted: (a,) positions in z of the numbers of x.
+        added: (k,) positions in z of the numbers of y.
+        steps: (s,) positions in z of the numbers that are computed from x by steps, in the order of the steps.
+        kinds: (s,) kind of each step: 0 for the solution of an equation, 1 for the largest of several numbers, -1 for
+            the smallest of several numbers.
         step_starts: (s + 1,) indices in `step_rows` at which the rows of each step begin.
-        step_rows: rows of A that the steps use.
+        step_rows: rows of A that the steps use, one step after the other.
         lower: (n,) lower bounds of z over all records in the ranges.
         upper: (n,) upper bounds of z over all records in the ranges.
     """
@@ -95,12 +96,12 @@ class Template:
 
     @property
     def columns(self) -> int:
-        """Number n of entries of z."""
+        """Number n of numbers in z."""
         return len(self.lower)
 
     @property
     def entries(self) -> slice:
-        """Slice of the entries of A among the numbers that a record determines."""
+        """Slice of the nonzero entries of A among the numbers that a record determines."""
         return slice(self.columns + 1, self.columns + 1 + len(self.entry_rows))
 
     @property
@@ -110,13 +111,15 @@ class Template:
 
     @cached_property
     def by_rows(self) -> tuple[_Ints, _Ints]:
-        """Start of each row's entries, shape (m + 1,), and the entries row by row, shape (e,)."""
+        """Nonzero entries of A row by row: the index at which each row begins, shape (m + 1,), and the indices of the
+        entries, shape (e,).
+        """
         order = np.argsort(self.entry_rows, kind="stable")
         return np.searchsorted(self.entry_rows[order], np.arange(len(self.equal) + 1)), order
 
     @cached_property
     def varying(self) -> NDArray[np.bool_]:
-        """Whether each number of the template's program can differ between records, shape (n + 1 + e + m,)."""
+        """Whether each of the numbers q, d, A and l can differ between records, shape (n + 1 + e + m,)."""
         found = np.zeros(len(self.constants), dtype=bool)
         moved = np.flatnonzero((self.factors != 0.0) & (self.high[self.sources] > self.low[self.sources]))
         found[np.searchsorted(self.starts, moved, side="right") - 1] = True
@@ -124,7 +127,9 @@ class Template:
 
     @cached_property
     def ranges(self) -> tuple[_Reals, _Reals]:
-        """The smallest and the largest value of each number, over all records in the ranges."""
+        """The smallest and the largest value of each of the numbers q, d, A and l over all records in the ranges, two
+        arrays of shape (n + 1 + e + m,).
+        """
         least, most = self.constants.copy(), self.constants.copy()
         owner = np.repeat(np.arange(len(self.constants)), np.diff(self.starts))
         ends = self.factors * self.low[self.sources], self.factors * self.high[self.sources]
@@ -136,17 +141,17 @@ class Template:
         """The numbers q, d, A and l of records, shape (m, n + 1 + e + m).
 
         Args:
-            theta: (m, p) numbers of the records, each in its range.
+            theta: (m, p) numbers of m records, one field after the other, each in its range.
         """
         out = np.empty((len(theta), len(self.constants)))
         _affine(np.ascontiguousarray(theta), self.starts, self.sources, self.factors, self.constants, out)
         return out
 
     def completed(self, numbers: _Reals, x: _Reals) -> _Reals:
-        """All entries of z, computed from x alone, shape (m, n).
+        """All numbers of z, computed from x and the record, shape (m, n).
 
         Args:
-            numbers: numbers q, d, A and l of m records.
+            numbers: (m, n + 1 + e + rows) numbers q, d, A and l of m records, from `numbers`.
             x: (m, a) variables of the participants.
         """
         z = np.zeros((len(x), self.columns))
@@ -159,8 +164,8 @@ class Template:
         """The objective to be minimised, which is the negative of the value of z, shape (m,).
 
         Args:
-            numbers: numbers q, d, A and l of m records.
-            z: (m, n) columns of each participant's program.
+            numbers: (m, n + 1 + e + rows) numbers q, d, A and l of m records, from `numbers`.
+            z: (m, n) vector z of each participant.
         """
         out = np.empty(len(z))
         _cost(numbers, z, self.quadratic, out)
@@ -170,8 +175,8 @@ class Template:
         """Largest amount by which z violates one of the constraints, shape (m,).
 
         Args:
-            numbers: numbers q, d, A and l of m records.
-            z: (m, n) columns of each participant's program.
+            numbers: (m, n + 1 + e + rows) numbers q, d, A and l of m records, from `numbers`.
+            z: (m, n) vector z of each participant.
         """
         out = np.empty(len(z))
         row_starts, row_entries = self.by_rows
@@ -180,14 +185,15 @@ class Template:
         return out
 
     def bound(self, numbers: _Reals, linear: _Reals, at: _Reals, duals: _Reals) -> _Reals:
-        """Lower bounds on the cost of any z within the rows and the public bounds, shape (m,). By weak duality the
-        bounds hold for any duals.
+        """Lower bounds on the cost of every z that meets the constraints and the public bounds, shape (m,). By weak
+        duality the bounds hold for any `at` and `duals`.
 
         Args:
-            numbers: numbers q, d, A and l of m records.
-            linear: (m, n) costs q plus prices.
-            at: (m, n) any z; the bound is sharpest for z near the optimum.
-            duals: (m, rows) duals of the rows, in OSQP's sign: q + P z + A' y = 0 at the optimum.
+            numbers: (m, n + 1 + e + rows) numbers q, d, A and l of m records, from `numbers`.
+            linear: (m, n) linear costs: q plus the price of each contribution.
+            at: (m, n) any vectors z; the bounds are sharpest near the optimum.
+            duals: (m, rows) dual of each row of A, called v here, with OSQP's sign: linear + P z + A' v = 0 at the
+                optimum.
         """
         out = np.empty(len(at))
         row_starts, row_entries = self.by_rows
@@ -197,8 +203,8 @@ class Template:
 
 
 def units_up(loads: Any) -> _Ints:
-    """Contributions converted to units of 2^-20 and rounded up, after subtracting 2^-12 of a unit (2^-32 in natural
-    units). So numbers that are whole units except for rounding errors stay the same.
+    """Contributions converted to whole load units of 2^-20 and rounded up, after 2^-12 of a unit (2^-32 in natural
+    units) has been subtracted. So numbers that are whole units except for rounding errors stay the same.
 
     Args:
         loads: contributions in natural units.

@@ -1,9 +1,9 @@
-"""`AggregativeGame`: mixed strategies that add up to a public target, each made of actions that are good at that
-target.
+"""`AggregativeGame`: mixed strategies with contributions that add up to a public target. Each participant plays only
+actions that are good if everybody's contributions add up to the target.
 
 In an aggregative game the value of an action depends only on the sum of everybody's contributions. Suppose that
-everybody plays actions that are (nearly) best at some sum, and that their contributions have this sum. If everybody
-plays best actions at the actual sum, nobody has a reason to deviate, so the actions are an equilibrium.
+everybody plays actions that are (nearly) best at some sum, and that everybody's contributions add up to this sum. Then
+nobody has a reason to deviate, so the actions are an (approximate) equilibrium.
 
 Source: Wu 2017, section 5.4.5 (Cummings et al. 2015); spec convex_programs 4 and 7 (erratum 10).
 """
@@ -40,8 +40,8 @@ _CHUNK = 1 << 21
 
 
 def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-    """Whether each action is within a tolerance of the best one, shape (..., A). Each participant computes the allowed
-    actions of their own record with this function.
+    """Whether the utility of each action is within a tolerance of the best utility, shape (..., A). A participant
+    computes the allowed actions of their own record with this function.
 
     Args:
         utilities: (..., A) utility of each action if everybody's contributions add up to the target.
@@ -63,8 +63,8 @@ def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AggregativeRecords(ProgramRecords):
-    """Contributions of all participants' actions, and the actions that they may play. The data are private and must not
-    be published.
+    """Contributions of each participant's actions, and the actions that the participant may play. The data are private
+    and must not be published.
 
     Args:
         parts: (n, A, k) int32 contributions, in load units of 2^-20.
@@ -79,24 +79,24 @@ class AggregativeRecords(ProgramRecords):
 @wire("AggregativeGame", "people supply tau actions gamma largest_sum signed", largest="gamma")
 @dataclass(frozen=True)
 class AggregativeGame(Program):
-    """A game of n people with A actions each, whose contributions should add up to a public target.
+    """A game of n people with A actions each. The contributions of the played actions should add up to a public target.
 
     A record is a pair of arrays. The first array, shape (A, k), has the contributions of each action, each at most
-    `largest` in absolute value. The second array, shape (A,), says which actions are allowed. At least one action must
-    be allowed; usually these are the actions that are `nearly_best` at the target. A participant's actions have no
-    values to maximise. The goal is a small distance of the sum from the target in each row, which the certificate's
-    `excess` bounds. Rows are equations with one noisy release each, and prices of either sign. Contributions are
-    rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above `largest_sum`. The promises
-    are about the rounded contributions.
+    `largest` in absolute value. The second array, shape (A,), says which actions are allowed, usually those that are
+    `nearly_best` at the target. At least one action must be allowed. Actions have no values to maximise. The goal is a
+    small distance of the sum from each of the k target numbers, which the certificate's `excess` bounds. The coupling
+    constraints are equations, so prices can have either sign. Contributions are rounded to the nearest multiple of
+    2^-20, or towards zero where their sum would be above `largest_sum`. The promises are about the rounded
+    contributions.
 
     A participant with a record plays allowed actions only. A slot without a record plays -1, which contributes nothing.
 
     Each run of the game uses one target. A search for an equilibrium on a grid of targets makes one run for each
-    target, and the budget (epsilon, delta) must be split among all of them. Choosing a target after a look at the runs
-    for other targets composes like every other release.
+    target, and the budget (epsilon, delta) must be split among all of them. If the choice of a target uses the results
+    of runs for other targets, the privacy losses of all these runs add up as usual.
 
     Raises:
-        InvalidInput: a number out of range; a target that no contributions reach.
+        InvalidInput: a number out of range, or a target that no contributions reach.
 
     Example:
         >>> game = AggregativeGame(2, (0.5, 0.0), actions=2, largest=1.0)
@@ -113,7 +113,8 @@ class AggregativeGame(Program):
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
         "any number, 1 by default; only the scale of prices depends on it", above=0, at_most=MOST_TAU)] = field(
             default=None, kw_only=True)
-    actions: Annotated[int, Parameter("of everybody", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
+    actions: Annotated[int, Parameter(
+        "number of actions of each participant", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
     largest: Annotated[float, Parameter(
         "largest absolute contribution", symbol="gamma", at_least=1.0 / LOAD_UNIT,
         at_most=_LARGEST)] = field(kw_only=True)
@@ -167,7 +168,7 @@ class AggregativeGame(Program):
 
     @property
     def target(self) -> tuple[float, ...]:
-        """Target sums of the contributions, shape (k,)."""
+        """Target of the sum of everybody's contributions, in natural units, shape (k,)."""
         return self.supplies
 
     @cached_property
@@ -249,7 +250,7 @@ class AggregativeGame(Program):
         return AggregativeRecords(people=len(table), parts=parts, allowed=(mask == 1) & ~bad[:, None])
 
     def _on_grid(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Contributions in whole units, within their declared bounds."""
+        """Contributions in whole load units of 2^-20, within their declared bounds."""
         most = math.floor(self.largest * LOAD_UNIT)
         near = np.clip(np.rint(exact), -most, most)
         if self.largest_sum is None:

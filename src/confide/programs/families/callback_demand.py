@@ -1,5 +1,5 @@
 """`CallbackDemand`: each record is an object with a method that returns the demanded goods at given prices. Programs of
-this family are slow, but support any values.
+this family are slow, but support any values of sets of goods.
 
 Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand, callback).
 """
@@ -31,10 +31,10 @@ _MOST_SETS = 1_000_000  # of a program for a solver
 
 
 class DemandOracle(Protocol):
-    """Interface of a record. The same query must always get the same answer."""
+    """Interface of a record: an object with two methods. The same call must always give the same answer."""
 
     def demand(self, prices: NDArray[np.float64]) -> Iterable[int]:
-        """A set of goods with the largest value less price; the empty set for nothing.
+        """The indices, from 0, of a set of goods with the largest value less price; empty for no good.
 
         Args:
             prices: (k,) price of one copy of each good, in natural units.
@@ -45,17 +45,17 @@ class DemandOracle(Protocol):
         """Value of a set of goods, in [0, 1].
 
         Args:
-            goods: numbers of different goods, ascending.
+            goods: indices of different goods, from 0, ascending.
         """
         ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OracleRecords(ProgramRecords):
-    """Objects of all participants. The data are private and must not be published.
+    """Records of all participants, one object for each participant. The data are private and must not be published.
 
     Args:
-        oracles: (n,) objects; None in a slot without a record.
+        oracles: (n,) objects with the methods of a `DemandOracle`; None in a slot without a record.
     """
 
     oracles: NDArray[np.object_]
@@ -63,19 +63,21 @@ class OracleRecords(ProgramRecords):
 
 @dataclass(frozen=True)
 class CallbackDemand(SetsOfGoods):
-    """A program of n people and k goods in several copies each; a record has `demand(prices)` and `value(goods)`.
+    """A program of n people and k goods in several copies each. A record is an object with the methods `demand(prices)`
+    and `value(goods)`.
 
-    Each round queries every object twice, in Python and one object after the other. Rounds in Python are feasible for
-    at most about a million people times rounds. An answer is counted and delivered only if it follows the rules: up to
-    `size` different goods in 0..k-1, with a finite value in [0, 1] that is above the price of the goods. An answer
+    Each round calls up to two methods of every object, in Python and one object after the other. So a run is feasible
+    for at most about a million people times rounds. An answer is counted and delivered only if it follows the rules: up
+    to `size` different goods in 0..k-1, with a finite value in [0, 1] that is above the price of the goods. An answer
     against the rules, or a call that fails, counts as an empty set of goods. No error is raised, because others would
-    see it. Objects are queried on another thread than the main one, which receives no signals. So an exception of any
-    kind, even `SystemExit` or `KeyboardInterrupt`, comes from the object. The operator's own interrupt ends a run even
-    while an object does not return.
+    see the error. The methods are called on another thread than the main thread, and only the main thread receives
+    signals. So an exception of any kind, even `SystemExit` or `KeyboardInterrupt`, comes from the object. The
+    operator's own interrupt ends a run even while an object does not return.
 
-    The promises of value and satisfaction hold for objects that answer with a best set, and always in the same way.
-    Privacy and feasible averages need only the rules and consistent answers. An object's output and its running time
-    depend on the record, so others must not see them.
+    The promises of value and satisfaction hold for objects that always answer with a best set, and give the same answer
+    to the same call. The promises of privacy and of feasible averages need only answers that follow the rules and do
+    not change. The output that an object prints and its running time depend on the record, so others must not see
+    either.
 
     Raises:
         InvalidInput: a number out of range.
@@ -105,7 +107,7 @@ class CallbackDemand(SetsOfGoods):
         return self.size
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Records that have the methods of a `DemandOracle`.
+        """Records of all participants, after a check that each has the methods of a `DemandOracle`.
 
         Args:
             data: n objects, or None for a slot without a record.

@@ -1,4 +1,5 @@
-"""`CappedAdditive`: each participant wants up to `cap` different goods, with values that add up.
+"""`CappedAdditive`: each participant wants up to `cap` different goods, and the value of a set is the sum of the goods'
+values.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, additive with cap d).
 """
@@ -33,10 +34,10 @@ class CappedAdditive(SetsOfGoods):
     """A program of n people who each want up to `cap` of k goods, in several copies each. A record is k values in [0,
     1], of which the best `cap` count.
 
-    The value of a set of up to `cap` goods is the sum of their values, so it can be as large as `cap`, not only 1. A
-    participant who loses a good loses at most the value of that good, which is at most 1. So the dual bound is still 1.
-    The scale of the values of goods is [0, 1] for every cap. If a smaller bound on the value of a set is public, `most`
-    can state it. The promises of truthfulness and of the gap are in units of the largest value of a set.
+    The value of a set of up to `cap` goods is the sum of the goods' values, each in [0, 1], so the value of a set can
+    be as large as `cap`. A participant who loses a good loses at most the value of that good, which is at most 1. So
+    the dual bound is still 1. If a smaller bound on the value of a set is public, `most` can state this bound. The
+    promises about lies and about the gap refer to the largest value of a set.
 
     Raises:
         InvalidInput: a number out of range.
@@ -132,7 +133,7 @@ class CappedAdditive(SetsOfGoods):
 
 @kernel
 def _dearest(worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
-    """Goods with the largest gain for each participant, the first of equals.
+    """Goods with the largest gain, value less price, for each participant, the first of equals.
 
     The code bisects on a threshold until `cap` gains reach it, which takes about log k passes without branches. All
     goods with gains at or above the threshold are chosen. Where several gains equal the threshold, the first of them

@@ -1,12 +1,13 @@
-"""`Electricity`: each participant needs power in some slots of some intervals, and each slot has a limited amount of
-power.
+"""`Electricity`: each participant needs power in some slots of some intervals, such as hours of days, and each slot has
+a limited amount of power.
 
 The operator knows the number of slots, and the largest number of slots that one participant may use. Participants
 reveal neither the hours when they are at home nor the value of an hour to them.
 
 Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_programs 4 and 7 (erratum 8).
 
-The module also reads load profiles of a day: the power that others draw from a grid, so that the rest can be shared.
+The module also reads load profiles of a day: the power that other consumers draw from a grid, so that the rest can be
+shared.
 
 The package simbench ships a year of measured profiles in steps of a quarter of an hour. The code of simbench is under a
 BSD licence and its data under the Open Database License; no code or data of simbench is part of this package. Cite:
@@ -53,8 +54,8 @@ _MOST_SHORTFALL = 2.0**19
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ElectricityRecords(ProgramRecords):
-    """Value of each slot to each participant, and the number of slots that they need. The data are private and must not
-    be published.
+    """Value of each slot to each participant, and the number of slots that the participant needs in each interval. The
+    data are private and must not be published.
 
     Args:
         worth: (n, T Q) int32 values, in units of 2^-24.
@@ -71,24 +72,24 @@ class Electricity(Program):
     """A program of n people and T intervals of Q slots with limited power. A record has a value for each slot, and may
     state how many slots are needed in each interval.
 
-    A participant's plan is a table x of numbers x_tq in [0, 1], the share of slot q in interval t, with a sum of at
-    most `most`. There are three kinds of needs:
+    A participant's plan is a table of numbers x_tq in [0, 1], the use of slot q in interval t, with a sum of at most
+    `most`. There are three kinds of needs:
 
     - none (the default): a record is (T, Q) values in [0, 1]. The program is a packing program, and the dual bound tau
       = 1 always holds.
     - soft (`shortfall`): a record is a pair (values, needs). The needs are T whole numbers, each at most Q and together
       at most `most`. A slot that is needed in an interval and not received there costs `shortfall`, for every
       participant. With soft needs, the dual bound tau = 1 + shortfall always holds.
-    - hard (`hard=True`): needs are always met. The family alone does not determine the largest possible value of a unit
-      of power. More power in one slot may shift a chain of people by one slot each, so the dual bound tau = 1 is false;
-      tau may have to be at least Q - 1. No promise is made unless `tau` is declared, and promises hold only if the
-      declared tau is right. The certificate after a run needs no tau. With hard needs, prices still stay within 2 tau.
+    - hard (`hard=True`): needs are always met. No dual bound follows from the family alone. More power in one slot may
+      shift a chain of people by one slot each, so the dual bound tau = 1 is false; tau may have to be at least Q - 1.
+      No promise is made unless `tau` is declared, and promises hold only if the declared tau is right. The certificate
+      after a run needs no tau. With hard needs, prices stay within [0, 2 tau], too.
 
-    With soft needs the value of an average of plans is at least the average of their values, because one plan may have
-    a slot that another plan misses.
+    With soft needs, the value of an average of plans is at least the average of the plans' values, because one plan may
+    have a slot that another plan lacks.
 
     Raises:
-        InvalidInput: a number out of range; both kinds of needs; hard needs without a declared tau.
+        InvalidInput: a number out of range; both soft and hard needs; or hard needs without a declared tau.
 
     Example:
         >>> program = Electricity(2, 1.0, most=2, intervals=2, slots=2, shortfall=0.5)
@@ -161,7 +162,7 @@ class Electricity(Program):
 
     @property
     def asks_needs(self) -> bool:
-        """Whether records state needs."""
+        """Whether records state needs, soft or hard."""
         return self.hard or self.shortfall is not None
 
     @property
@@ -240,12 +241,12 @@ class Electricity(Program):
     # ---- what people do at prices
 
     def respond(self, records: ElectricityRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best slots of all participants, in the order of slots, shape (m, most).
+        """The best slots of each participant, in ascending order, shape (m, most); unused entries are -1.
 
         Within an interval, each slot that is needed adds its value, less its price, plus the cost of a missed slot.
-        Slots beyond the needs add value less price alone. The gains of slots only decrease within an interval, so the
-        `most` largest positive gains of all intervals are best. Meeting needs first and choosing the rest from the
-        remaining slots would not be optimal where a shortfall is cheap.
+        Slots beyond the needs add value less price alone. Within an interval, each further slot adds at most as much as
+        the slot before, so the `most` largest positive gains of all intervals are best. A rule that first meets all
+        needs would not be optimal where a missed slot costs little.
         """
         chosen = np.empty((records.people, self.width), dtype=np.int32)
         bonus = _MUST if self.hard else self._penalty
@@ -271,7 +272,7 @@ class Electricity(Program):
         return total
 
     def missed(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Number of needed slots that each participant does not receive, shape (m, T).
+        """Number of needed slots that each participant does not receive in each interval, shape (m, T).
 
         Args:
             records: records of m participants.
@@ -306,7 +307,7 @@ class Electricity(Program):
 
 @kernel
 def _plans(worth: Any, needs: Any, prices: Any, bonus: Any, chosen: Any) -> None:
-    """Best slots of each participant at the prices: the largest positive gains, the first of equals.
+    """Best slots of each participant at the prices: the slots with the largest positive gains, the first of equals.
 
     Args:
         worth: (n, T Q) int32 values.
@@ -381,16 +382,18 @@ def load_profiles_file() -> Path:
 def load_profile(
     name: str, day: date, *, slots: int = 24, path: str | os.PathLike[str] | None = None
 ) -> NDArray[np.float64]:
-    """Mean active power in each part of a day, as a share of the profile's rated power, shape (slots,).
+    """Mean active power of a load profile in each part of a day, as a share of the profile's rated power, shape
+    (slots,).
 
     Args:
-        name: name of the profile, such as "H0-A", a household.
+        name: name of the profile, such as "H0-A" for a household.
         day: day in the year of the file, which is 2016 in simbench.
         slots: number of equal parts of the day. The number must divide 96, the number of quarters of an hour in a day.
         path: path of the file LoadProfile.csv; None for the file of the installed package simbench.
 
     Raises:
-        InvalidInput: no such file, profile or day. For an unknown profile the error names the most similar one.
+        InvalidInput: the file, the profile or the day does not exist. For an unknown profile the error names the most
+            similar profile.
 
     Source: spec convex_programs 9.8.
     """
@@ -420,8 +423,8 @@ def load_profile(
 def what_is_left(
     capacity: float, profile: NDArray[np.float64], rated: float, each: float
 ) -> tuple[float, ...]:
-    """Number of participants who may draw power in each slot at the same time, besides a public load. The numbers of
-    participants serve as supplies of `Electricity`.
+    """Number of participants who may draw power in each slot at the same time, in addition to a public load. The
+    numbers can be used as the supply of an `Electricity` program.
 
     Args:
         capacity: capacity of the grid, in a unit such as kW.

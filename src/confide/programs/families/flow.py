@@ -1,4 +1,5 @@
-"""`Flow`: each participant sends one unit through a public network, along a path of few arcs, or sends nothing.
+"""`Flow`: each participant sends one unit through a public network, along a path with a limited number of arcs, or
+sends nothing.
 
 Source: Wu 2017, section 5.4.2; spec convex_programs 4 (multi-commodity flow) and errata 7.
 """
@@ -36,8 +37,8 @@ _MOST_NODES = 1 << 24  # numbers that even single precision holds
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlowRecords(ProgramRecords):
-    """Source and sink of each participant's unit, and the cost of each arc to each participant. The data are private
-    and must not be published.
+    """Source and sink of each participant's unit, by their node numbers, and the cost of each arc to each participant.
+    The data are private and must not be published.
 
     Args:
         ends: (n, 2) int32 source and sink, both -1 in a slot without a record.
@@ -55,15 +56,15 @@ class Flow(Program):
     limited number of units.
 
     A record is a source, a sink and, where costs are private, the cost of each arc to the participant. Every
-    participant may take the escape, which costs `escape` and uses no arc. The escape is the null action. The value of a
-    route is its saving, escape - cost. So the null action and a slot without a record have value 0, and the program is
-    a packing program. The total cost of all participants with a record is `escape` times their number, less the value.
-    A route that costs more than the escape is not used. An action is a path's arcs in order. Of equal responses the
-    escape comes first, then the path with fewer arcs, then the first path in the lexicographic order of arcs' numbers.
-    Costs and prices are not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is
-    a simple path.
+    participant may take the escape, an alternative that costs `escape` and uses no arc. The escape is the null action.
+    The value of a route is the saving against the escape, escape - cost. So the null action and a slot without a record
+    have value 0, and the program is a packing program. The total cost of all participants with a record is `escape`
+    times their number, less the value. A route that costs more than the escape is not used. An action lists the arcs of
+    a path, by their numbers from 0, in the order of the path. Of several best responses, the escape is chosen, or else
+    a path with the fewest arcs, and of these the first in the lexicographic order of arcs' numbers. Costs and prices
+    are not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is a simple path.
 
-    The dual bound is `escape`, not 1: a participant who has to leave an arc may have to take the escape.
+    The dual bound is `escape`: a participant who has to leave an arc may have to take the escape.
 
     Raises:
         InvalidInput: a number out of range, or an arc from a node to itself.
@@ -84,7 +85,8 @@ class Flow(Program):
     hops: Annotated[int, Parameter("largest number of arcs of a path",
                                    symbol="L", at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
-    escape: Annotated[float, Parameter("the cost of the escape", symbol="M", above=0)] = field(kw_only=True)
+    escape: Annotated[float, Parameter(
+        "cost of the escape, the alternative to all routes", symbol="M", above=0)] = field(kw_only=True)
     nodes: Annotated[int | None, Parameter(
         "number of nodes; by default the number of nodes of the arcs", at_least=2, at_most=_MOST_NODES)] = field(
             default=None, kw_only=True)
@@ -234,8 +236,8 @@ class Flow(Program):
     # ---- the same program for a solver
 
     def linear_program(self, records: FlowRecords) -> LinearProgram:
-        """Linear program of all routes of at most `hops` arcs. The linear program has a variable for each simple path,
-        or for each arc at each place of a route.
+        """Linear program of all participants' routes of at most `hops` arcs. For each participant, the program has a
+        variable for each simple path, or for each arc at each place of a route.
 
         Args:
             records: records of all participants.
@@ -338,7 +340,7 @@ def _cheapest(
         begins: (nodes + 1,) int32 places where each node's arcs begin in `order`.
         order: (E,) int32 arcs in the order of their tails.
         heads: (E,) int32 heads of the arcs in `order`.
-        escape: the cost of the escape.
+        escape: cost of the escape, in units of 2^-24.
         chosen: (n, L) int32 output, initially all -1.
     """
     hops = chosen.shape[1]

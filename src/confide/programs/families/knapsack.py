@@ -1,4 +1,4 @@
-"""`Knapsack`: each participant has one item, with a value and a weight in each of k resources.
+"""`Knapsack`: each participant has one item, with a value, and with a weight in each of k resources.
 
 Source: Wu 2017, section 5.4.3; spec convex_programs 4 (multi-dimensional knapsack) and 7.9.
 """
@@ -48,11 +48,12 @@ class Knapsack(Program):
     """A program of n people with one item each, and k resources. A record is a value in [0, 1] and k weights, each 0 or
     in [least_weight, 1].
 
-    Weights are shares of the largest weight that an item may have in a resource. The user divides both weights and
-    supply by that largest weight. Weights are rounded up to multiples of 2^-20, so that items which fit after rounding
-    also fit exactly. Values are rounded to the nearest multiple of 2^-24. The action is 0 if the participant's item is
-    included, and -1 if not. The dual bound is 1/least_weight in each row, because a unit of excess in a resource can be
-    removed by leaving out items with a weight in it. Without a least weight no dual bound holds for all records.
+    Weights are shares of the largest weight that an item may have in a resource. The user divides both the weights and
+    the supply of a resource by its largest weight. Weights are rounded up to multiples of 2^-20, so that items which
+    fit after rounding also fit exactly. Values are rounded to the nearest multiple of 2^-24. The action is 0 if the
+    participant's item is included, and -1 if not. The dual bound of each resource is 1/least_weight, because a unit of
+    excess can be removed by leaving out at most 1/least_weight items with a weight in this resource. Without a least
+    weight no dual bound holds for all records.
 
     Raises:
         InvalidInput: a number out of range.
@@ -78,7 +79,7 @@ class Knapsack(Program):
         "largest sum of the weights of an item, each in units of its largest weight; k by default. A sum below k/2 "
         "makes the noise smaller", above=0)] = field(default=None, kw_only=True)
     step_scale: Annotated[float | tuple[float, ...] | None, Parameter(
-        "divisor of the usual step of each row, 2 tau/(step_scale sqrt(rounds)): a smaller divisor is faster and less "
+        "divisor of each resource's usual step, 2 tau/(step_scale sqrt(rounds)): a smaller divisor is faster and less "
         "steady. No promise of an outcome depends on it; by default tau times all supply together", above=0)] = field(
             default=None, kw_only=True)
 
@@ -131,7 +132,7 @@ class Knapsack(Program):
         """Checked records of all participants.
 
         Args:
-            data: (n, 1 + k) table: a value in [0, 1], then the weights. The data may also be a tuple of two tables,
+            data: (n, 1 + k) table: a value in [0, 1], then the weights. The data may also be a tuple of two arrays,
                 (n,) values and (n, k) weights.
             unusable: treatment of a bad row.
         """
@@ -214,7 +215,8 @@ class Knapsack(Program):
 
 @kernel
 def _worth_it(worth: Any, weights: Any, prices: Any, chosen: Any, load: Any) -> None:
-    """Items with a value above the price of their weights, and the total weight of these items.
+    """Choose the items with a value above the price of their weights, and add the weights of the chosen items to the
+    load.
 
     Args:
         worth: (n,) int32 values, in units of 2^-24.

@@ -4,7 +4,7 @@ topohub (an extra, `confide[examples]`) is under the MIT licence. Some networks 
 Survivable Network Design Library, which states no licence for them. The library asks to be cited: Orlowski, Wessaely,
 Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of topohub or SNDlib is part of this package.
 
-The module also describes, for a solver, all routes between two nodes of a public network with a limited number of arcs.
+The module also describes, for a solver, all routes of a limited number of arcs between two nodes of a public network.
 
 Routes have two descriptions, of which the smaller one is used. The first has a variable for each simple path, and is
 small where there are few paths. The second has a variable for each arc at each possible place of the arc in a walk. A
@@ -45,13 +45,13 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A public directed graph, and the demands of users who send something through it.
+    """A public directed graph, and the demands of users who send flow through the graph.
 
     Args:
         nodes: number of nodes.
-        arcs: (tail, head) of each arc.
+        arcs: (tail, head) of each arc, as numbers of nodes from 0.
         demands: (source, sink, amount) of each demand, in units of flow.
-        names: names of the nodes.
+        names: names of the nodes, in the order of their numbers; empty if the nodes have no names.
     """
 
     nodes: int
@@ -64,10 +64,10 @@ class Network:
 
 
 def both_ways(links: NDArray[np.integer] | tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Each link as two consecutive arcs, one in each direction.
+    """Arcs of an undirected network: each link becomes two consecutive arcs, one in each direction.
 
     Args:
-        links: pairs of nodes.
+        links: pairs of nodes, as numbers from 0.
 
     Example:
         >>> both_ways(((0, 1), (1, 2)))
@@ -137,12 +137,12 @@ def unit_users(network: Network) -> NDArray[np.int64]:
 
 
 def made_up_users(network: Network, seed: int) -> NDArray[np.float64]:
-    """Simulated records of `Flow` for the users of `unit_users`, shape (n, 2 + E). In each record, source and sink are
-    swapped with probability 1/2, and each arc has a uniform random cost in [0, 1].
+    """Simulated records of `Flow`, with private costs of E arcs, for the users of `unit_users`, shape (n, 2 + E). In
+    each record, source and sink are swapped with probability 1/2, and each arc has a uniform random cost in [0, 1].
 
     Args:
         network: network with demands.
-        seed: seed of the generator.
+        seed: seed >= 0 of the random generator.
 
     Source: spec convex_programs 9.8.
     """
@@ -158,18 +158,18 @@ Arcs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Routes:
-    """All routes between one pair of nodes, as a small linear program. The rows of the program state which variables
+    """All routes between one pair of nodes, as a small linear program. The rows of the matrix state which variables
     form one route.
 
     Args:
         arrives: (m,) amount that one unit of each variable brings to the sink: 1 or 0.
-        arc: (z,) arc of each use of an arc by a variable.
-        user: (z,) variable of each use of an arc.
-        high: (r,) upper bound of each row. The upper bound is 1 in the first row, for at most one route, and 0 in the
-            other rows, which are flow balances.
-        row: (y,) row of each matrix entry.
-        column: (y,) variable of each matrix entry.
-        entry: (y,) value of each matrix entry, +1 or -1.
+        arc: (z,) number of the arc in each of z pairs (arc, variable that uses the arc).
+        user: (z,) index of the variable in each of these pairs.
+        high: (r,) upper bound of each matrix row. The upper bound is 1 in the first row, for at most one route, and 0
+            in the other rows, which are flow balances.
+        row: (y,) row of each nonzero matrix entry.
+        column: (y,) index of the variable of each nonzero matrix entry.
+        entry: (y,) value of each nonzero matrix entry, +1 or -1.
     """
 
     arrives: NDArray[np.float64]
@@ -185,7 +185,7 @@ def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
     """The numbers of the arcs that leave each node, ascending.
 
     Args:
-        arcs: (tail, head) of each arc.
+        arcs: (tail, head) of each arc, as numbers of nodes from 0.
         nodes: number of nodes.
     """
     out: list[list[int]] = [[] for _ in range(nodes)]
@@ -198,12 +198,12 @@ def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most
     """All simple paths, each as the numbers of its arcs, or None if there are more than `most` paths.
 
     Args:
-        arcs: (tail, head) of each arc.
+        arcs: (tail, head) of each arc, as numbers of nodes from 0.
         nodes: number of nodes.
         source: first node of the paths.
         sink: last node of the paths, different from the source.
         hops: largest number of arcs of a path.
-        most: largest number of paths.
+        most: number of paths above which the result is None.
 
     Example:
         >>> simple_paths(((0, 1), (1, 2), (0, 2)), 3, 0, 2, hops=2, most=10)
@@ -235,10 +235,10 @@ def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most
 
 
 def routes_between(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) -> Routes:
-    """All routes from source to sink.
+    """All routes from source to sink, as a small linear program.
 
     Args:
-        arcs: (tail, head) of each arc.
+        arcs: (tail, head) of each arc, as numbers of nodes from 0.
         nodes: number of nodes.
         source: first node of the routes.
         sink: last node of the routes, different from the source.

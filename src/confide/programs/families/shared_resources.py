@@ -1,5 +1,5 @@
-"""`SharedResources`: each participant joins one project. Projects share resources, and units of the resources are
-bought in public.
+"""`SharedResources`: each participant joins at most one project. Projects share resources, and units of the resources
+are bought by a public rule.
 
 Source: Wu 2017, section 5.4.4; spec convex_programs 4 (shared resources) and errata 11.
 """
@@ -36,13 +36,14 @@ class SharedResources(Program):
     """A program of n people who each join one of m projects, or none. For each person, a project needs one unit of each
     of the project's resources.
 
-    A unit of a resource serves one person in each project that needs it: with y units, every such project may have y
-    people. Units are bought in public. The number of bought units follows from the prices, so anyone can compute it. A
-    record is m values in [0, 1]. Rows are pairs of a project and a resource that it needs, in the order of `needs`; the
-    price of a project is the sum of its rows' prices.
+    A unit of a resource serves one person in each project that needs the resource: with y units, every such project may
+    have y people. The number of bought units is computed from the public prices, so anyone can check the number. A
+    record is m values in [0, 1]. The program has one coupling constraint (row) for each pair of a project and a
+    resource that the project needs, in the order of `needs`. The price of a project is the sum of the prices of its
+    constraints.
 
-    The dual bound of a row is the lesser of 1 and the cost of its resource: a missing unit can be bought, or a person
-    can be turned away. (The source has a dual bound of 1, which is also valid but needs a longer path.)
+    The dual bound of a constraint is the lesser of 1 and the cost of its resource: a missing unit can be bought, or a
+    person can be turned away. (Wu 2017 has a dual bound of 1, which is also valid but needs more rounds.)
 
     Raises:
         InvalidInput: a number out of range, or a resource without a cost.
@@ -58,7 +59,8 @@ class SharedResources(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "number of units that exist already: one number for each row, or one for all", symbol="b", at_least=0)] = 0.0
+        "number of units that exist already: one number for each constraint, or one for all",
+                                                           symbol="b", at_least=0)] = 0.0
     needs: Annotated[tuple[tuple[int, ...], ...], Parameter(
         "resources of each of the m projects, by their numbers from 0, each resource once")] = field(kw_only=True)
     costs: Annotated[tuple[float, ...], Parameter(
@@ -97,12 +99,12 @@ class SharedResources(Program):
 
     @cached_property
     def _resources(self) -> NDArray[np.int64]:
-        """Resource of each row, shape (k,)."""
+        """Resource of each constraint, shape (k,)."""
         return np.array([one for some in self.needs for one in some], dtype=np.int64)
 
     @cached_property
     def _needed(self) -> NDArray[np.int64]:
-        """Whether a person in each project adds to each row, 1 or 0, shape (m, k)."""
+        """Whether a person in each project adds to each constraint, 1 or 0, shape (m, k)."""
         projects = np.repeat(np.arange(self.projects), [len(some) for some in self.needs])
         out = np.zeros((self.projects, self.rows), dtype=np.int64)
         out[projects, np.arange(self.rows)] = 1
@@ -117,10 +119,10 @@ class SharedResources(Program):
 
     def bought(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of units of each resource that are bought at given prices, shape (r,). The number is n if the prices
-        of the resource's rows together exceed its cost, and 0 if not.
+        of all constraints of the resource together exceed the cost of a unit, and 0 if not.
 
         Args:
-            prices: (k,) prices in price units of 2^-24. The amounts of a run are the mean over its main rounds.
+            prices: (k,) prices in price units of 2^-24. The amounts that a run buys are the means over its main rounds.
         """
         worth = np.zeros(len(self.costs), dtype=np.int64)
         np.add.at(worth, self._resources, prices)
@@ -133,8 +135,8 @@ class SharedResources(Program):
         return -float(self._cost_units @ self.bought(prices)) / PRICE_UNIT
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """One part of the public block for each resource. The bought amount of one resource does not depend on that of
-        any other resource.
+        """Cost, as a negative value, and load of the bought units, one part for each resource. The bought amount of one
+        resource does not depend on the amounts of other resources.
         """
         units = self.bought(prices)
         return [(-float(self._cost_units[r] * units[r]) / PRICE_UNIT,

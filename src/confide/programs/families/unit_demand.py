@@ -1,4 +1,4 @@
-"""`UnitDemand`: each participant wants one of k goods, of which there are some copies each.
+"""`UnitDemand`: each participant wants one of k goods, each in several copies.
 
 Source: Wu 2017, section 5.4.1 with d = 1; spec convex_programs 4 (d-demand).
 
@@ -39,7 +39,7 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
     Args:
         worth: (n, k) int32 values, in units of 2^-24.
         prices: (k,) int32 prices, in units of 2^-24.
-        chosen: (n, 1) int32 output.
+        chosen: (n, 1) int32 array for the output.
     """
     if _is_little(worth.size):
         chosen[:, 0] = _best(worth - prices)
@@ -53,9 +53,9 @@ def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -
     Args:
         worth: (n, k) int32 values, in units of 2^-24.
         prices: (k, T) int32 prices of all rounds, in units of 2^-24.
-        chosen: (n, T, 1) int32 output.
-        blocks: number of tables of this size for which the function is called, which decides whether compiled code is
-            worth its import.
+        chosen: (n, T, 1) int32 array for the output.
+        blocks: number of calls with tables of this size. The number decides whether the import of compiled code saves
+            time.
     """
     if not _is_little(worth.size * blocks):
         compiled_favourites_along(worth, prices, chosen)
@@ -65,10 +65,10 @@ def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -
 
 
 def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """Add the number of participants who choose each good, as in `favourites`, to `counts`.
+    """Add to `counts` the number of participants who choose each good, as in `favourites`.
 
     Args:
-        columns: (k, n) int32 values, with all participants' values of one good in a row.
+        columns: (k, n) int32 values, in units of 2^-24; each row has all participants' values of one good.
         prices: (k,) int32 prices, in units of 2^-24.
         counts: (1 + k,) int64 counts, to which the new counts are added. The first entry of `counts` is the number of
             participants who choose nothing.

@@ -1,4 +1,4 @@
-"""`XorBundles`: each participant lists a few sets of goods with their values, and wants one of the sets.
+"""`XorBundles`: each participant lists a few sets of goods, each with a value, and wants at most one of the sets.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, explicit XOR lists).
 """
@@ -37,8 +37,8 @@ class BundleRecords(ProgramRecords):
     """Bids of all participants. The data are private and must not be published.
 
     Args:
-        goods: (n, bids, size) int32 goods of each bid, ascending; k in empty places.
-        worth: (n, bids) int32 values, in units of 2^-24; 0 for an empty bid.
+        goods: (n, bids, size) int32 indices of the goods of each bid, from 0, ascending; k in empty places.
+        worth: (n, bids) int32 value of each bid, in units of 2^-24; 0 for an empty bid.
     """
 
     goods: NDArray[np.int32]
@@ -51,8 +51,9 @@ class XorBundles(SetsOfGoods):
     """A program of n people and k goods in several copies each. A record is a list of up to `bids` sets of up to `size`
     goods, each with a value in [0, 1].
 
-    The value of a set is the largest value of a bid whose goods all lie in the set, as in every exclusive-or auction.
-    The action is the set of goods, not the number of the bid, so it reveals nothing else of the record.
+    The value of a set of goods is the largest value among the bids with all goods in the set, as in auctions with
+    exclusive-or bids. The action is the set of goods, not the number of the bid, so the action reveals nothing else of
+    the record.
 
     Raises:
         InvalidInput: a number out of range.
