@@ -65,7 +65,7 @@ class Restored:
         home: the installation's folder.
         store: the location of the store, without its password.
         campaigns: the number of campaigns in the store.
-        held: the number of campaigns that are neither settled nor paid until `confirm` releases them.
+        held: the number of campaigns that the copy neither settles nor pays until `confirm` allows it.
     """
 
     day: str
@@ -129,8 +129,9 @@ def _there(target: Path) -> InvalidInput:
 def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: str | URL | None = None) -> Restored:
     """Make an installation from an archive, in a folder that holds none.
 
-    In the restored installation nobody is logged in, no invitation code works, and no job is running. Every campaign
-    that could still be settled or paid is held until `confirm` releases it.
+    In the restored installation nobody is logged in, no invitation code works, and no job is running. The restored
+    installation neither settles nor pays any campaign that was still open to settlement or payment, until `confirm`
+    allows it for this campaign.
 
     Args:
         path: the archive that `backup` wrote.
@@ -193,15 +194,15 @@ def held(store: Store) -> tuple[Stored, ...]:
 
 
 def confirm(store: Store, campaign: int) -> Stored:
-    """Declare that the original has neither settled nor paid a campaign since the copy and never will; the campaign is
-    released.
+    """Declare that the original installation has neither settled nor paid a campaign since the copy, and never will.
+    From then on, the copy may settle and pay the campaign.
 
     Args:
         store: the store of a restored installation.
-        campaign: the number of the campaign.
+        campaign: the number of the campaign in the store.
 
     Raises:
-        InvalidInput: no campaign of this number is held.
+        InvalidInput: no campaign of this number waits for a confirmation.
     """
     found = next((each for each in held(store) if each.number == campaign), None)
     if found is None:
@@ -342,7 +343,8 @@ ASKED_BEFORE = "was requested before this installation was restored from a copy:
 
 
 def end_what_was_begun(connection: Connection) -> None:
-    """End all login sessions, all unused invitation codes, and all unfinished jobs.
+    """End all login sessions, all unused invitation codes and all unfinished jobs, and erase the stored answers to
+    repeated requests.
 
     Args:
         connection: a connection in a writing transaction.
@@ -354,8 +356,8 @@ def end_what_was_begun(connection: Connection) -> None:
 
 
 def unfinished(connection: Connection) -> list[str]:
-    """Digests of the files of all campaigns that could still be settled or paid, so that the original installation may
-    have settled or paid them since.
+    """The digests of the campaign files of all campaigns that could still be settled or paid. The original installation
+    may have settled or paid these campaigns since the copy.
     """
     rows = connection.execute(select(s.campaign.c.id, s.campaign.c.content, s.campaign.c.state).where(
         s.campaign.c.state != State.CANCELLED.value).order_by(s.campaign.c.id)).all()

@@ -71,8 +71,8 @@ def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
 
 
 def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> list[Section]:
-    """The page of a result, with the plan and the offer in folded sections; it follows from the public part of an
-    outcome.
+    """The sections of a result's page, with the plan and the offer in folded sections. All sections follow from the
+    public part of an outcome.
     """
     before = [replace_fields(section, folded=True) for section in (*plan.sections(), *plan.offer())]
     return [*file.kind.result(plan, outcome), *before]
@@ -91,7 +91,7 @@ def picture_data(shown: Sequence[Section], text: str) -> bytes:
 
 
 def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -> str:
-    """The HTML page of the result; without `draw`, it has no pictures."""
+    """The HTML page of the result. If `draw` is False, the page has no pictures."""
     lead = "Settled with secure noise. Everything on this page is public."
     return page(file.title, lead, shown, drawn="checked" if draw else "none")
 
@@ -182,7 +182,7 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
     """The files of an earlier study in a folder, which a new study may replace.
 
     Args:
-        folder: the folder into which the study goes.
+        folder: the folder into which the study is written.
         tables: names of the tables that the new study writes; None where they are not known yet, so that any table may
             be replaced.
 
@@ -293,7 +293,7 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
 
 
 def tidy(folder: Path) -> None:
-    """Remove the drafts of a folder that a dead process has left: hidden directories of this user that nobody has
+    """Remove the drafts of a folder that an ended process has left: hidden directories of this user that no process has
     locked.
     """
     with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
