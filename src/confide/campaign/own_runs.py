@@ -55,7 +55,7 @@ class KeptNoise:
 
     Args:
         noise: the noise that the run draws from.
-        folder: the folder of this campaign alone.
+        folder: the private folder of one campaign's noise, which is named after the digest of the campaign file.
     """
 
     def __init__(self, noise: JournalNoise, folder: Path) -> None:
@@ -79,12 +79,12 @@ def _own_folder(file: CampaignFile, home: Home) -> Path:
 
 
 def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> AbstractContextManager[KeptNoise]:
-    """The noise of a run that may wait, kept in the folder that its kind names.
+    """The noise of a run that may wait, kept in the folder that the campaign's kind names.
 
     Args:
-        file: the campaign.
+        file: the campaign file.
         kind: the kind of the campaign.
-        home: the installation, which notes that the journal exists.
+        home: the installation (the folder with the keys and notes), which notes that the journal exists.
 
     Raises:
         InvalidInput: the journal is missing, is damaged, is shorter than before, or can be read by others.
@@ -111,8 +111,8 @@ def forget(file: CampaignFile, home: Home) -> None:
     """Destroy the noise of a published campaign whose run ended before it could destroy the noise itself.
 
     Args:
-        file: the campaign.
-        home: the installation.
+        file: the campaign file.
+        home: the installation (the folder with the keys and notes).
     """
     _void(_own_folder(file, home), file, home)
     if isinstance(file.kind, PausingKind):
@@ -139,8 +139,8 @@ def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
     """The digest of the code of a mechanism and its kind; empty where both are part of confide.
 
     Args:
-        file: the campaign.
-        plan: the plan.
+        file: the campaign file.
+        plan: the plan of the campaign.
 
     Raises:
         InvalidInput: a class is not defined in any file.
@@ -153,7 +153,7 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
     """The noise of a run. A mechanism or kind that is not part of confide gets the noise of its first attempt again.
 
     Args:
-        campaign: the campaign that is charged.
+        campaign: the campaign, which the ledger has charged.
         store: the store of the campaign.
         withdrawals: the number of people who had withdrawn when the records of this run were read.
 
@@ -177,7 +177,7 @@ def same_code(campaign: Planned, noise: JournalNoise) -> None:
     """Check that a resumed run has the code with which it was begun; code of confide itself is not checked.
 
     Args:
-        campaign: the campaign that is charged.
+        campaign: the campaign, which the ledger has charged.
         noise: the noise of the run.
 
     Raises:
@@ -199,15 +199,15 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
 
 @contextmanager
 def until_published(campaign: Planned, store: Store, number: int) -> Iterator[None]:
-    """Destroy the kept noise at the end of the block, after the run's publication.
+    """Context manager that destroys the kept noise at the end of its block, after the run's publication.
 
     An error about missing noise is ignored where another process has published the campaign meanwhile, and has
     destroyed the noise.
 
     Args:
-        campaign: the campaign that is charged.
+        campaign: the campaign, which the ledger has charged.
         store: the store of the campaign.
-        number: the number of the campaign.
+        number: the number of the campaign in the store.
     """
     if is_ours(campaign.plan.mechanism, campaign.file.kind):
         yield

@@ -36,7 +36,7 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
     """The plan of a campaign file, as `Campaign.plan` gives it.
 
     Args:
-        file: the campaign.
+        file: the campaign file.
         home: the installation that may have charged the campaign already; default `Home.default()`.
 
     Raises:
@@ -112,7 +112,7 @@ def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
     """A campaign file with other values of some keys, which may be keys of `[budget]`.
 
     Args:
-        file: the campaign.
+        file: the campaign file.
         keys: mapping from a dotted key, such as "people.count", to its value; for a whole table, such as "method",
             mapping from its name to the table.
 
@@ -132,7 +132,7 @@ def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Itera
     `[budget]`, or names the budget that it needs.
 
     Args:
-        file: the campaign.
+        file: the campaign file.
         plan: a function that plans a whole campaign, including the check of its budget.
     """
     try:
