@@ -39,7 +39,7 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
     Args:
         campaign: the settled campaign.
         identity: the participant's id.
-        store: the store in which the campaign was settled; default the installation's own store.
+        store: the store in which the campaign was settled; default the store of `Home.default()`.
 
     Raises:
         Refused: the campaign was not settled in this store, or the shares were erased because everybody is paid.

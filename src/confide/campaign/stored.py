@@ -123,7 +123,7 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
 
     Args:
         file: the campaign file.
-        url: the URL of the store; default the installation's own store.
+        url: the URL of the store; default the store of `Home.default()`.
 
     Raises:
         Refused: the installation has no store of its own yet, so the campaign is not settled in it.
