@@ -1,4 +1,5 @@
-"""Erasing data of a settled campaign: of one participant who withdraws, and of everybody once all payouts are paid.
+"""Erasing data of a settled campaign: the data of one participant who withdraws, and the data of everybody once all
+payouts are paid.
 
 An amount and a share follow from one record and the public billboard, so the amount and the share almost reveal the
 record. Amounts and shares are erased together with the reports, and with the files from which the service has made the
@@ -29,19 +30,19 @@ PACK = "pack"
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
-    """Erase all reports, and all unused invitation codes."""
+    """Erase all reports of a campaign, all rows that participants handed in, and all unused invitation codes."""
     for table in (s.report, t.handed_row, t.invitation):
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 
 def erase_withdrawals(connection: Connection, campaign: int) -> None:
-    """Erase the list of people who withdrew."""
+    """Erase the list of people who withdrew from a campaign."""
     connection.execute(delete(s.withdrawal).where(s.withdrawal.c.campaign_id == campaign))
 
 
 def erase_deposits(connection: Connection, campaign: int) -> None:
-    """Erase the list of received deposits. A cancelled campaign keeps the list, since nothing else records whose
-    deposits must be returned.
+    """Erase a campaign's list of received deposits. A cancelled campaign keeps the list, since only this list records
+    which deposits must be returned.
     """
     connection.execute(delete(t.deposit).where(t.deposit.c.campaign_id == campaign))
 
