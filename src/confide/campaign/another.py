@@ -1,11 +1,11 @@
 """A check for a campaign file that was changed after its settlement. The changed file is another campaign, and a run of
 this campaign would charge the same data again.
 
-A campaign file with one changed word in its title is another campaign. Before it charges a ledger, the command line
-looks for an earlier campaign that the file may have been meant to be. An earlier campaign is found if its pack lies in
-the folder into which the new outcome would go. An earlier campaign is also found if it was charged to the same data
-set, and has the same title or a campaign file of the same name. The check reads public data alone: campaign files,
-packs, and the ledger's list of debits.
+A campaign file with one changed word in its title is another campaign. Before the command line charges a ledger, it
+looks for an earlier campaign that the user may have meant. An earlier campaign is found if its pack lies in the folder
+into which the new outcome would go. An earlier campaign is also found if it was charged to the same data set, and has
+the same title or a campaign file of the same name. The check reads public data alone: campaign files, packs, and the
+ledger's list of debits.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
             folders of earlier packs need not exist.
 
     Returns:
-        The warning; empty where no earlier campaign is found, or where the file's own campaign is charged already.
+        The warning; empty if no earlier campaign is found, or if the ledger has charged the campaign of this file
+        already.
     """
     found = earlier_campaign(file, store, *folders)
     if found is None:
@@ -92,7 +93,7 @@ def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: 
 
 
 def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) -> Earlier | None:
-    """The latest charged campaign that the file may have been meant to be.
+    """The latest charged campaign that the user of the file may have meant.
 
     Args:
         file: the file that would be run.
@@ -101,8 +102,8 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
             folders of earlier packs need not exist.
 
     Returns:
-        The earlier campaign; None where there is none, or where the file's own campaign is charged already, so that a
-        run would charge nothing more.
+        The earlier campaign. The result is None if there is none, or if the ledger has charged the campaign of this
+        file already, so that a run would charge nothing more.
     """
     if store is None:
         return None

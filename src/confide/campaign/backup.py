@@ -12,7 +12,7 @@ sessions and no working invitation codes, since the original may have removed pe
 or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
 An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
-others may write to, no file or link of theirs is opened, followed, or replaced.
+other users may write to, no file or link of another user is opened, followed, or replaced.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class Restored:
 
 
 def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
-    """Write an archive of a store and its installation; other processes may go on writing meanwhile.
+    """Write an archive of a store and its installation. Other processes may go on writing meanwhile.
 
     Args:
-        path: a new file, which only its owner may read. The archive holds the keys, and all records that are not erased
-            yet.
+        path: the path of a new file, which only its owner may read. The archive holds the keys, and all records that
+            are not erased yet.
         store: the store to copy.
 
     Raises:
@@ -185,7 +185,8 @@ def _hold(store: Store) -> int:
 
 
 def held(store: Store) -> tuple[Stored, ...]:
-    """The campaigns that a restored installation neither settles nor pays, since its original may have done so.
+    """The campaigns that a restored installation neither settles nor pays, since the original installation may have
+    settled or paid them.
 
     Args:
         store: the store of a restored installation; the result is empty for any other store.
@@ -338,8 +339,7 @@ def _run(program: str, url: URL, options: list[str], *more: str) -> None:
 
 
 ASKED_BEFORE = "was requested before this installation was restored from a copy: request it again"
-"""The reason that a restored installation notes for every job that was unfinished in the copy and so counts as failed.
-"""
+"""The reason that a restored installation notes for each failed job that was unfinished in the copy."""
 
 
 def end_what_was_begun(connection: Connection) -> None:

@@ -257,8 +257,8 @@ class Campaign:
                        home or self.home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
-        """Make the round of contracts final. After the round is final, devices act on its contracts, and no other round
-        follows.
+        """Make the round of contracts final. After the round is final, participants' devices draw records for these
+        contracts, and no other round follows.
 
         Args:
             home: the installation whose key signs the contracts.
@@ -285,7 +285,7 @@ class Campaign:
             *kind.round_sections(self.plan, drawn.drawn), round_note(drawn)]
 
     def contract(self, identity: str | int, *, home: Home | None = None) -> Contract:
-        """The signed contract that the current round offers to one person.
+        """The signed contract that the current round offers to one participant.
 
         Raises:
             Refused: no round was drawn up.
@@ -354,7 +354,7 @@ class Campaign:
         return self.file.kind
 
     def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:
-        """Take a participant's record into the store before the collection closes, in place of an earlier one.
+        """Take a participant's record into the store before the collection closes, in place of an earlier record.
 
         If the participant's device draws the report, a different second report is refused, since another draw would
         reveal more of the answer than is charged. The first report may be handed in again.
@@ -509,7 +509,7 @@ class Campaign:
 
         Raises:
             InvalidInput: the id is not on the public list.
-            Refused: the store does not know this campaign, or a custodian holds its data.
+            Refused: the store does not know this campaign, or a custodian holds the records.
         """
         from confide.campaign.shares import withdraw
 
@@ -548,7 +548,8 @@ class Campaign:
         payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str | None = None,
         store: Store | None = None,
     ) -> int:
-        """Put the approved payouts into a new batch and write its file, or write the file of an earlier batch again.
+        """Put the approved payouts into a new batch and write the file of the batch, or write the file of an earlier
+        batch again.
 
         Args:
             path: the path of a new file, which only its owner may read. The name ends in `.csv`, or in `.xml` for an

@@ -1,5 +1,5 @@
-"""Charging: the charge that a campaign asks of the ledger, and whether the campaign's own budgets and the ledger admit
-it.
+"""The charge that a campaign asks of the ledger. The module checks whether the budgets in the campaign file and the
+ledger admit the charge.
 
 The charge itself is a step of the settlement (`confide.campaign.settlement`).
 """
@@ -37,8 +37,8 @@ def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> C
     may have millions of entries.
 
     Raises:
-        InvalidInput: the mechanism's events cost less than the privacy loss that it promises, so that no charge can be
-            right.
+        InvalidInput: the events of the mechanism (its charged releases) cost less than the privacy loss that the
+            mechanism promises, so no charge can be right.
     """
     budget = file.budget
     events = tuple(plan.mechanism.events())
@@ -54,7 +54,7 @@ def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> C
 
 
 def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None:
-    """Check that the budgets in the campaign file admit the campaign, whatever other campaigns have spent.
+    """Check that the budgets in the campaign file admit the campaign. The spend of other campaigns is not considered.
 
     Raises:
         BudgetExceeded: a budget does not admit the campaign; where the budget lacks a delta, the message names the key.

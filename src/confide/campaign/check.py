@@ -6,9 +6,9 @@ reasons. Without the stop, the run would spend privacy budget on a useless resul
 since unusable rows count as null records. For this check, a custodian's table is read once before anything is charged.
 The rows of a file about people are counted while they are collected.
 
-The stop depends on records, so only the operator may see it, and no published file contains the operator's answer. The
-accepted fraction of unusable rows must stand in the campaign file before the first look at the records, since a
-fraction that is written later may depend on the records.
+The stop depends on records, so only the operator may see the stop. The operator may let the run go on, and no published
+file contains this decision. The accepted fraction of unusable rows must stand in the campaign file before the first
+look at the records, since a fraction that is written later may depend on the records.
 
 Records that people handed in one by one never stop a settlement. Reports that participants' devices drew never stop a
 settlement, either. In both cases, other people would see that the settlement stopped. A kind that asks people for
@@ -156,7 +156,7 @@ def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: 
         accept_unusable: whether the run goes on in any case. If so, the rows of the data file are not checked.
 
     Raises:
-        InvalidInput: the error that `harm` returns, for the operator alone, or the one that `accepted` raises.
+        InvalidInput: the error that `harm` returns, for the operator alone, or the error that `accepted` raises.
     """
     if accept_unusable:
         accepted(campaign.file, home)

@@ -48,11 +48,11 @@ _LARGEST = 1 << 31  # bytes of a round: some 200 a person with a contract
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Round:
-    """One round of contracts; for the operator alone, since the participants' reports follow from it.
+    """One round of contracts; for the operator alone, since the contracts disclose the participants' reports.
 
     Args:
         number: the number of the round, from 1.
-        final: whether the round is final, so that participants' devices act on its contracts.
+        final: whether the round is final, so that participants' devices draw records for the contracts.
         without: ids of participants who declined or stayed away.
         drawn: the contracts of all participants, in the form that the campaign's kind defines.
         path: the path of the file that holds the round.
@@ -146,7 +146,8 @@ def finish(
         home: the installation whose key signs the contracts; default `Home.default()`.
         check: a function that receives the round before anything is noted, and raises an error if the round may not
             become final.
-        number: the number of the round that the operator read; None makes the current round final, whatever its number.
+        number: the number of the round that the operator read; None if the current round is made final without a check
+            of the number.
 
     Raises:
         Refused: there is no round, or the round has another number than `number`; another round is final already; or
@@ -178,7 +179,8 @@ def finish(
 
 
 def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = False) -> Round:
-    """The current round, read from its file and accepted only with a signature of this installation's key.
+    """The current round of contracts, read from the file of the round. A file without a signature of this
+    installation's key is refused.
 
     Args:
         file: the campaign file.
@@ -186,7 +188,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
         final: whether a round that is not final is refused.
 
     Raises:
-        Refused: there is no round, or a final round was asked for and the round is not final.
+        Refused: there is no round, or `final` is True and the round is not final.
         InvalidInput: the file was altered, or belongs to another campaign or installation.
     """
     kind, home = _kind(file), Home.default() if home is None else home
@@ -244,7 +246,7 @@ def read_contract(file: CampaignFile, identity: str, token: str, key: str | None
 
     Args:
         file: the campaign file.
-        identity: the id that the contract should be for, as on the public list.
+        identity: the id of the participant to whom the contract should belong, as on the public list.
         token: the text of `Contract.token`.
         key: the fingerprint of the operator's key, from the offer. If `key` is None, a signature by any key is
             accepted. Such a signature does not prove that the operator made the token.

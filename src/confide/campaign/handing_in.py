@@ -1,11 +1,11 @@
 """The collection of records that participants hand in. A collection is opened, and its records are read from one file
 or taken one by one. In a rehearsal, the operator draws the reports of all participants.
 
-Where participants' devices draw the reports, each report is a release to its collector, even if the campaign is never
-settled. The ledger is charged when a collection of reports from devices is opened, in the same transaction, for all
-invited slots. A campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before
-the contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
-their records, so the settlement is charged.
+If participants' devices draw the reports, each report already discloses something to the collector, even if the
+campaign is never settled. The ledger is charged when a collection of reports from devices is opened, in the same
+transaction, for all invited slots. A campaign that is never settled keeps its debit. In a campaign with contracts,
+nothing is drawn before the contracts are final, so the final round is charged. In all other campaigns the participants
+trust the collector with their records, so the settlement is charged.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 
 
 def foreign_letters(name: str) -> tuple[str, ...]:
-    r"""The Unicode names of letters that do not belong to the main script of their word, among scripts with letters
-    that look alike.
+    r"""The Unicode names of the letters that do not belong to the main script of their word. Only scripts with letters
+    that look alike are considered, such as Latin and Cyrillic.
 
     Args:
         name: the name of a data set.

@@ -1,4 +1,4 @@
-"""The noise and the code of a run: one charge pays for one release, however often a run is started again.
+"""The noise and the code of a run. One charge pays for one release, however often a run is started again.
 
 A run of confide's own mechanisms draws secure noise, and every new attempt draws fresh noise. Two sorts of run write
 their noise to disk before using it, keep it until the publication, and reuse it in every later attempt:
@@ -15,9 +15,9 @@ Kept noise is replaced by fresh noise in one case only, a withdrawal during the 
 that then ends without an error, its outcome is destroyed unseen and the next attempt draws fresh noise, as with
 confide's own mechanisms.
 
-The journal, the file with the kept noise, lies in a folder of its campaign alone. The folder's name is the digest of
-the campaign file, so another campaign never gets the same noise. The installation notes the existence of a journal
-before any noise is drawn into it. A campaign with a missing or shortened journal is over.
+The journal is the file with the kept noise. Each campaign has a separate folder for its journal. The folder's name is
+the digest of the campaign file, so another campaign never gets the same noise. The installation notes the existence of
+a journal before any noise is drawn into it. A campaign with a missing or shortened journal is over.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _JOURNAL = "noise.journal"
 
 
 class KeptNoise:
-    """The noise of one campaign's run, and the private folder in which it is kept.
+    """The noise of one campaign's run, and the private folder in which the noise is kept.
 
     Args:
         noise: the noise that the run draws from.
@@ -108,7 +108,7 @@ def _kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise
 
 
 def forget(file: CampaignFile, home: Home) -> None:
-    """Destroy the noise of a published campaign whose run ended before it could destroy the noise itself.
+    """Destroy the kept noise of a published campaign, if the run ended before the noise was destroyed.
 
     Args:
         file: the campaign file.
@@ -150,7 +150,8 @@ def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
 
 @contextmanager
 def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noise]:
-    """The noise of a run. A mechanism or kind that is not part of confide gets the noise of its first attempt again.
+    """The noise of a run. If the mechanism or the kind is not part of confide, every attempt gets the noise of the
+    first attempt.
 
     Args:
         campaign: the campaign, which the ledger has charged.
@@ -174,7 +175,7 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
 
 
 def same_code(campaign: Planned, noise: JournalNoise) -> None:
-    """Check that a resumed run has the code with which it was begun; code of confide itself is not checked.
+    """Check that a resumed run has the code with which the run was begun. Code of confide itself is not checked.
 
     Args:
         campaign: the campaign, which the ledger has charged.

@@ -217,7 +217,8 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
 
 
 def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> list[Section]:
-    """The state of the payouts; for the operator alone, since totals disclose information about records.
+    """The sections of a page on the state of payouts, for the operator alone, since totals disclose information about
+    records.
 
     Args:
         found: the result of `Campaign.payouts`.

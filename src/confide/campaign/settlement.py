@@ -12,8 +12,9 @@ Each arrow in the diagram is one transaction. The charge is debited once, before
 leaves the process before the publication, so a settlement that was interrupted is resumed under the same debit with
 fresh noise. A run that may have to wait, or whose mechanism or kind is not part of confide, is resumed with its first
 noise (`confide.campaign.own_runs`). If several processes settle a campaign at once, one process publishes its outcome.
-All other processes that settle the campaign discard their outcomes and return the published one. The stored outcome
-never changes by a byte. An installation that has released a campaign under its key settles it in no other store.
+All other processes that settle the campaign discard their outcomes and return the published outcome. The stored outcome
+never changes by a byte. An installation that has released the outcome of a campaign does not settle this campaign in
+another store.
 
 The charge of a failed run stays, and the error says so (`RunFailed`). Faults of a mechanism that can be found earlier
 are found when the campaign is planned (`confide.campaign.trial`).

@@ -2,8 +2,8 @@
 
 In a report in ISO 20022 (pain.002.001.10), only final statuses count. ACSC and ACCC, settled on the payer's or the
 payee's account, are "paid". RJCT and CANC, rejected or cancelled before execution, are "failed". Every other status is
-pending, even one that says "accepted". A failed payment may be ordered again, so a doubtful status is refused or left
-pending.
+pending, even a status that means "accepted". A failed payment may be ordered again, so a doubtful status is refused or
+left pending.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def export_batch(
         payees: the path of the operator's CSV file of names and accounts, as in `read_payees`; needed for pain.001. The
             store never contains names and accounts.
         payer: the account that pays, as NAME,IBAN or NAME,IBAN,BIC; needed for pain.001.
-        text: the text on the bank statements, for pain.001. Do not use the campaign's title, which might tell the bank
-            more about people than they want it to know.
+        text: the text on the bank statements, for pain.001. Do not use the campaign's title, which might disclose
+            something about the participants to the bank.
 
     Returns:
         The number of the batch.
@@ -133,7 +133,7 @@ def batch_file(
     campaign: Planned, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
     payer: str | None = None, text: str = TEXT,
 ) -> tuple[int, bytes]:
-    """The number of a batch and the contents of its file, as in `export_batch`; no file is written.
+    """The number of a batch and the contents of the batch's file, as in `export_batch`. No file is written.
 
     Args:
         campaign: the settled campaign.

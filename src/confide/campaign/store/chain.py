@@ -31,7 +31,7 @@ class Entry:
             payouts: "approve", "export", "import" or "reopen".
         day: the date, YYYY-MM-DD in UTC; empty if the date is not disclosed.
         data: details of the event; all details up to the publication are public.
-        hash: SHA-256 of this event together with the hash of the event before it.
+        hash: SHA-256 of the event together with the hash of the event before, as 64 hexadecimal digits.
     """
 
     event: str
@@ -49,8 +49,8 @@ def _hash(before: str, event: str, day: str, data: Mapping[str, Any]) -> str:
 
 
 def broken(chain: Sequence[Entry]) -> int | None:
-    """The position of the first event with a hash that does not fit its content and its predecessor; None where all
-    hashes fit.
+    """The position, from 0, of the first event with a hash that does not fit the event and the event before; None if
+    all hashes fit.
 
     Example:
         >>> one = Entry(event="plan", day="2026-01-01", data={}, hash=_hash("", "plan", "2026-01-01", {}))

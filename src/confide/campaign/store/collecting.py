@@ -77,8 +77,8 @@ class Collecting(Transactions):
     """The methods of a store that take reports."""
 
     def facts(self, campaign: int, slot: int, *, rows: bool = False) -> Facts:
-        """All facts about one participant at one moment, in a single query, since every participant's request needs
-        them.
+        """All facts about one participant at one moment. The facts come from a single query, since every request of a
+        participant needs them.
 
         Args:
             campaign: the number of the campaign.
@@ -291,8 +291,8 @@ class Collecting(Transactions):
         return before
 
     def withdrawn(self, campaign: int) -> dict[int, bool]:
-        """Mapping from the slot of each person who withdrew before the publication to whether they had handed in a
-        report; for the operator alone.
+        """Mapping from the slot of each person who withdrew before the publication to True if the person had handed in
+        a report, and False otherwise; for the operator alone.
 
         The list is erased once all payouts are paid. In a campaign without payouts, the list of withdrawals stays,
         since the shares stay too and have empty rows for these people.

@@ -141,8 +141,8 @@ class Database:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LEDGER_LOCK})
 
     def forget(self, *, thoroughly: bool = False) -> None:
-        """Remove copies of deleted rows from SQLite's write-ahead log; PostgreSQL's vacuum removes them in its own
-        time.
+        """Remove copies of deleted rows from SQLite's write-ahead log. Nothing is done for PostgreSQL, where the
+        server's vacuum removes the copies later.
 
         While another connection reads an earlier state, as a settlement's run does, the log cannot be emptied, and
         `forget` does not wait. The log is emptied by the next call of `forget`, or when the last connection is closed.
@@ -392,7 +392,7 @@ def reported(error: Exception, name: str) -> StoreFailed:
     """The error `StoreFailed` that describes an error of the database driver.
 
     Args:
-        error: the error of the driver, or SQLAlchemy's around it.
+        error: the error of the driver, or the error of SQLAlchemy that contains it.
         name: the name of the store, without a password.
     """
     raw = _raw(error)

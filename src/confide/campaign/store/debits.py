@@ -22,7 +22,7 @@ class Debit:
         cost: the cost by the account's rule, in words.
         subjects: the number of listed people who were debited together with the data set; 0 if the campaign had no
             list, so that everybody was debited.
-        audiences: the audiences of the promises that the debit covers; empty where they were not recorded.
+        audiences: the audiences of the promises that the debit covers; empty if the audiences were not recorded.
     """
 
     campaign: str
@@ -35,13 +35,13 @@ class Debit:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The budget and the spend of one account.
+    """The budget and the spend of a data set or of one of its subjects, with the debits of the data set.
 
     Args:
         account: the account of the data set: its name, its neighbouring relation, and an audience.
         filter: the budget and the spend of the data set, or of one subject.
         debits: the entries of all campaigns that were charged to the data set.
-        subjects: the number of subjects with an account; None in the standing of one subject.
+        subjects: the number of subjects of the data set with an account; None in the standing of one subject.
         least_left: the budget and the spend of the subject with the smallest remaining fraction of their budget; None
             if there are no subjects.
     """

@@ -49,7 +49,7 @@ def erase_deposits(connection: Connection, campaign: int) -> None:
 
 def erase_paid(connection: Connection, campaign: int) -> bool:
     """Once all payouts are paid, erase all data that nobody needs any more: reports, withdrawals, login sessions,
-    amounts, shares. Rows stay, empty.
+    amounts, shares. The rows stay, with empty cells.
 
     If no payout was ever due, shares stay until their owners withdraw, since no payment has informed the owners. Login
     sessions stay until they end, and the list of people who withdrew stays too, so that their page can explain the
@@ -99,7 +99,7 @@ def erase_files(folder: Path) -> None:
 
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:
-    """Erase one participant's share; the participant's row of the shares stays, empty."""
+    """Erase one participant's share. The participant's row of the table of shares stays, with empty cells."""
     import pyarrow as pa
 
     shares = _shares(connection, campaign)

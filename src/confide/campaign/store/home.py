@@ -3,9 +3,9 @@ folder lies in the user's data directory.
 
 `ledger.key` is the key of the hashes under which the ledger stores subjects. With another key, every subject would have
 a new budget. A store therefore records a check value of its key, and refuses any other key. `signing.key` is the
-operator's Ed25519 key; participants know its fingerprint from the offer. The files of the keys are readable by their
-owner only. The keys lie outside of the database, so nobody can be identified from a copy of the database. A key is
-written to disk before any data that depend on it.
+operator's Ed25519 key; participants know the fingerprint of this key from the offer. The files of the keys are readable
+by their owner only. The keys lie outside of the database, so nobody can be identified from a copy of the database. A
+key is written to disk before any data that depend on it.
 
 In each folder of notes, a file's name is the digest of a campaign file, or of the description of some records.
 
@@ -91,7 +91,7 @@ class Home:
 
     @property
     def store_name(self) -> str:
-        """The name of the installation's own store in messages; the store need not exist."""
+        """The name of the installation's own store, for messages. The store need not exist."""
         return f"sqlite:///{quote(str(self.store), safe=' +/')}"  # as `url` spells it
 
     @property
@@ -265,8 +265,8 @@ class Home:
             raise Refused("another round of contracts is final", "participants may have sent records on that round")
 
     def deciding(self, content: str) -> AbstractContextManager[None]:
-        """Context manager that locks the decisions about a campaign's round of contracts. Its start waits until no
-        other process holds the lock. The lock ends with the block or the process.
+        """Context manager that locks the decisions about a campaign's round of contracts. The context manager waits
+        until no other process holds the lock. The lock ends with the block or the process.
 
         Args:
             content: the digest of the campaign file.

@@ -4,8 +4,8 @@ An account belongs to one data set, or to one subject of a data set, for one aud
 Subjects are stored as keyed hashes. A campaign is debited once: in the transaction that opens its collection if
 participants' devices draw the reports without contracts, otherwise in the transaction that registers its settlement.
 The debit charges the data set together with all invited subjects, or nobody. Nothing is ever given back, and no budget
-is renewed. A campaign without a list of subjects may have used anybody. A campaign without a list therefore debits
-every known subject, and subjects that become known later start with its cost.
+is renewed. A campaign without a list of subjects may have used the records of anybody. Such a campaign therefore debits
+every known subject, and subjects that become known later start with the cost of this campaign.
 
 Thousands of subjects have spent the same amount, so each distinct state of an account is stored once, and a debit moves
 whole groups from one state to the next.
@@ -59,8 +59,10 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
     """Debit a data set and all its subjects once for one campaign, in a transaction that holds the lock of the ledger.
 
     Raises:
-        BudgetExceeded: some account does not admit the charge; the caller must roll back the transaction.
-        InvalidInput: the budget is larger than the registered one, or the rule or the neighbouring relation differs.
+        BudgetExceeded: the account of the data set or of a subject does not admit the charge. The caller must roll back
+            the transaction.
+        InvalidInput: the budget in the charge is larger than the registered budget, or the rule or the neighbouring
+            relation differs from the registered one.
     """
     scope_id, cost = debit_accounts(connection, charge, secret)
     connection.execute(insert(s.debit).values(
@@ -236,8 +238,8 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
 
 
 def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
-    """The budget and the spend of one subject of a data set; None if no campaign on the data set has listed the
-    subject.
+    """The budget and the spend of one subject of a data set, with the debits of the data set. The result is None if no
+    campaign on the data set has listed the subject.
     """
     row = connection.execute(
         select(s.scope.c.id, s.subject.c.balance_id).filter_by(**_values(account))

@@ -121,7 +121,7 @@ def reference(secret: bytes, content: str, slot: int, number: int) -> str:
     """The reference of a person's payout in a batch, of 32 hexadecimal digits.
 
     A payout that is sent again in another batch has another reference, so a late answer to the failed payment is never
-    taken for an answer to the new one.
+    taken for an answer to the new payment.
     """
     return hmac.digest(secret, f"payout\0{content}\0{number}\0{slot}".encode(), "sha256").hex()[:32]
 
@@ -308,7 +308,7 @@ def confirm(
     """Record the bank's answers to exported payments.
 
     For a payment that failed and was queued again, the answer "failed" may come any number of times. The answer "paid"
-    is accepted for a failed payment as long as its payout was not sent again.
+    is accepted for a failed payment, unless the payout was sent again in a later payment.
 
     Args:
         connection: a connection in a writing transaction.
@@ -322,8 +322,9 @@ def confirm(
             the confirmed state before.
 
     Raises:
-        InvalidInput: a reference belongs to no exported payout; a payment that was confirmed as paid is now "failed";
-            or a payment that failed and whose payout was sent again is now "paid".
+        InvalidInput: a reference belongs to no exported payout; the answer is "failed" for a payment that was confirmed
+            as paid; or the answer is "paid" for a failed payment, although the payout was sent again in a later
+            payment.
     """
     known = {reference(secret, content, each.slot, each.number): each for each in _attempts(connection, campaign)}
     waiting = set(connection.execute(select(s.payout.c.slot).where(
@@ -370,7 +371,7 @@ def reopen(connection: Connection, campaign: int) -> dict[int, int]:
 
     Returns:
         Mapping from a batch to the number of its entries that were queued again. A batch with entries that were queued
-        again cannot be written again, since its file would be smaller.
+        again cannot be written again, since the new file would have fewer payments.
     """
     failed = (s.payout.c.campaign_id == campaign, s.payout.c.state == "failed")
     rows = connection.execute(select(s.payout.c.batch, func.count()).where(*failed).group_by(s.payout.c.batch)

@@ -49,7 +49,7 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
 
     In the service, the result has the slots of all people whose deposit the operator has noted as received. In
     campaigns outside the service, the operator has a file with all reports and accepts no report without its deposit,
-    so the result has the slots of all people who handed in a report.
+    so the result has the slots of all people who handed in a report, including people who withdrew later.
     """
     import numpy as np  # a list of campaigns is made without arrays
 

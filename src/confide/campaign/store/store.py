@@ -204,7 +204,7 @@ class Store(Collecting, Depositing, PayingOut):
                 function is also called if the campaign was opened before.
 
         Raises:
-            BudgetExceeded: some account does not admit the charge; nothing was opened.
+            BudgetExceeded: the account of the data set or of a subject does not admit the charge; nothing was opened.
             Refused: `charge` is given, and the campaign was opened before without a charge. Reports before the
                 settlement would then cost nothing.
         """
@@ -255,7 +255,7 @@ class Store(Collecting, Depositing, PayingOut):
         A campaign that was charged when it was opened is debited nothing more.
 
         Raises:
-            BudgetExceeded: some account does not admit the charge; nothing was debited.
+            BudgetExceeded: the account of the data set or of a subject does not admit the charge; nothing was debited.
             Refused: the collection is still open; the store is a restored copy whose original may have settled the
                 campaign; or the opening was charged for other releases.
         """
@@ -422,8 +422,8 @@ class Store(Collecting, Depositing, PayingOut):
             return standings(connection, data_set)
 
     def subject(self, account: Account, identity: str) -> Standing | None:
-        """The budget and the spend of one subject of a data set; None if no campaign on the data set has listed the
-        subject.
+        """The budget and the spend of one subject of a data set, with the debits of the data set. The result is None if
+        no campaign on the data set has listed the subject.
         """
         with self._database.reading() as connection:
             return subject_standing(connection, account, identity, self.home.ledger_key)
