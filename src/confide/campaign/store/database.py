@@ -97,7 +97,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads. Each query sees a committed state; two queries may see different states."""
+        """A transaction that only reads. Each query sees a committed state. Two queries may see different states."""
         with self._transaction() as connection:
             yield connection
 

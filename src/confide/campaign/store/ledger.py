@@ -3,9 +3,9 @@
 An account belongs to one data set, or to one subject of a data set, for one audience and one neighbouring relation.
 Subjects are stored as keyed hashes. A campaign is debited once: in the transaction that opens its collection if
 participants' devices draw the reports without contracts, otherwise in the transaction that registers its settlement.
-The debit charges the data set together with all invited subjects, or nobody. Nothing is ever given back, and no budget
-is renewed. A campaign without a list of subjects may have used the records of anybody. Such a campaign therefore debits
-every known subject, and subjects that become known later start with the cost of this campaign.
+Either the data set and all invited subjects are debited together, or nobody is debited. Nothing is ever given back, and
+no budget is renewed. A campaign without a list of subjects may have used the records of anybody. Such a campaign
+therefore debits every known subject, and subjects that become known later start with the cost of this campaign.
 
 Thousands of subjects have spent the same amount, so each distinct state of an account is stored once, and a debit moves
 whole groups from one state to the next.

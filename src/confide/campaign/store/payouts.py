@@ -105,7 +105,7 @@ class BatchRow:
 
     Args:
         number: the number of the batch, from 1.
-        form: "csv" for a table, or "pain.001" for an order to a bank; None if the batch was not exported yet.
+        form: "csv" for a table, or "pain.001" for an order to a bank; None if the batch is not exported yet.
         written: the time of the export in UTC, as YYYY-MM-DDTHH:MM:SSZ.
         payments: triples (slot, reference, amount), in the order of slots. The slot is the participant's position in
             the public list of ids, from 0. The amount is in the smallest units of the currency, such as cents.
