@@ -63,7 +63,7 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
     Args:
         file: the file that would be run.
         plan: the plan of the file's campaign.
-        store: the store whose ledger would be charged; None where there is no store yet.
+        store: the store whose ledger would be charged; None if there is no store yet.
         folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one. The
             folders of earlier packs need not exist.
 
@@ -97,7 +97,7 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
 
     Args:
         file: the file that would be run.
-        store: the store whose ledger would be charged; None where there is no store yet.
+        store: the store whose ledger would be charged; None if there is no store yet.
         folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one. The
             folders of earlier packs need not exist.
 

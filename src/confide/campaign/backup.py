@@ -136,8 +136,8 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
     Args:
         path: the archive that `backup` wrote.
         home: a new folder for the installation.
-        url: an empty PostgreSQL database, where the archive holds a copy of PostgreSQL; None for SQLite, which goes
-            into the folder.
+        url: the URL of an empty PostgreSQL database, if the archive holds a copy of a PostgreSQL database; None if it
+            holds a copy of a SQLite database, which is restored into the folder.
 
     Raises:
         InvalidInput: the archive does not exist or was altered, or the folder is not empty.

@@ -124,7 +124,7 @@ class Campaign:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of the ids of all invited people; empty where a custodian holds the records."""
+        """The public list of the ids of all invited people; empty if a custodian holds the records."""
         return self.planned.ids
 
     @property
@@ -393,7 +393,8 @@ class Campaign:
                 campaign file.
             store: the store of the campaign.
             progress: a function that receives the progress of the collection.
-            accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used.
+            accept_unusable: whether the settlement goes on even if too many rows of the operator's data file cannot be
+                used.
 
         Raises:
             BudgetExceeded: the ledger does not admit the campaign; no record was read.
@@ -419,7 +420,7 @@ class Campaign:
             seed: the seed of the simulated noise.
             folder: the folder into which the study is written; default `out/NAME-study` beside the campaign file.
             progress: a function that receives the progress.
-            accept_unusable: whether the study goes on where too many rows of the operator's file cannot be used.
+            accept_unusable: whether the study goes on even if too many rows of the operator's data file cannot be used.
 
         Raises:
             InvalidInput: too many rows of the operator's file cannot be used, as in `settle`.
@@ -465,7 +466,7 @@ class Campaign:
             record: mapping from the name of a column to the participant's value, as text. With `record`, only the
                 campaign file and the public files of the folder are read. Without `record`, the record is looked up in
                 the file that the campaign names.
-            store: the store in which the campaign was settled; used only where no record is given.
+            store: the store in which the campaign was settled; used only if no record is given.
 
         Raises:
             Refused: the campaign has not been settled in this store or folder; or no record is given, and the share was

@@ -57,7 +57,7 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
     """Check that the budgets in the campaign file admit the campaign. The spend of other campaigns is not considered.
 
     Raises:
-        BudgetExceeded: a budget does not admit the campaign; where the budget lacks a delta, the message names the key.
+        BudgetExceeded: a budget does not admit the campaign; if the budget lacks a delta, the message names the key.
         InvalidInput: the budget's rule cannot add up the campaign's events.
     """
     asked = data_set_charge(file, plan)
@@ -102,7 +102,7 @@ def ledger_says(
     Args:
         file: the campaign file.
         plan: the plan of the campaign. The budgets in the campaign file must admit the plan.
-        store: the store of the ledger; None where there is no store yet, so that nothing was charged.
+        store: the store of the ledger; None if there is no store yet, so that nothing was charged.
     """
     if store is None:
         return "admits", "The ledger admits the campaign: the ledger has charged nothing so far."

@@ -66,14 +66,14 @@ def cell_texts(found: Check) -> list[str]:
 
 
 def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
-    """The warning to the operator where more slots are empty than the promises allow for; empty where the promises
-    hold.
+    """The warning to the operator that more slots are empty than the promises of truth and accuracy allow for. The
+    result is an empty text if these promises hold.
 
     Args:
         slots: the number of invited slots, which is the length of the public list of ids.
         usable: the number of slots with a usable record.
-        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None where these
-            promises need no such limit.
+        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None if these promises
+            need no such limit.
     """
     if tolerated is None or slots - usable <= tolerated:
         return ""
@@ -132,12 +132,12 @@ _REASONS = 12  # that a stop names
 
 
 def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bool:
-    """Whether a run would read the operator's file while nothing is charged yet, so that the run may still stop.
+    """Whether a run would read the operator's data file before anything is charged, so that the run may still stop.
 
     Args:
         campaign: the campaign that would be run.
-        store: the store of the campaign; None where there is no store yet.
-        known: the campaign as the store records it; None where the store does not know it.
+        store: the store of the campaign; None if there is no store yet.
+        known: the campaign as the store records it; None if the store does not know the campaign.
     """
     if isinstance(campaign.file.kind, LocalKind):
         return False

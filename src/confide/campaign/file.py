@@ -435,7 +435,7 @@ class Planned:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of the ids of all invited people; empty where a custodian holds the records."""
+        """The public list of the ids of all invited people; empty if a custodian holds the records."""
         return self.kind.identities(self.file.config)
 
     @property

@@ -79,8 +79,8 @@ def opening_says(campaign: Planned) -> str:
 def open_collection(
     campaign: Planned, store: Store, also: Callable[[Connection, Stored], None] | None = None
 ) -> Stored:
-    """Open a campaign's collection once, and charge the ledger where participants' devices draw their reports without
-    contracts.
+    """Open a campaign's collection once. The ledger is charged at the opening if participants' devices draw the reports
+    without contracts.
 
     Args:
         campaign: the campaign to open.

@@ -134,7 +134,7 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
 
     Args:
         file: the campaign file.
-        store: the store whose ledger would be charged; None where there is no store yet.
+        store: the store whose ledger would be charged; None if there is no store yet.
         folders: the folders that may have packs beside them: the folder chosen for the outcome, and the default one.
     """
     name, known = file.budget.data_set, () if store is None else store.data_sets()

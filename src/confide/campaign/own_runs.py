@@ -136,7 +136,7 @@ _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
 
 def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
-    """The digest of the code of a mechanism and its kind; empty where both are part of confide.
+    """The digest of the code of a mechanism and its kind; empty if both are part of confide.
 
     Args:
         file: the campaign file.
@@ -202,8 +202,8 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
 def until_published(campaign: Planned, store: Store, number: int) -> Iterator[None]:
     """Context manager that destroys the kept noise at the end of its block, after the run's publication.
 
-    An error about missing noise is ignored where another process has published the campaign meanwhile, and has
-    destroyed the noise.
+    An error about missing noise is ignored if another process has published the campaign meanwhile, and has destroyed
+    the noise.
 
     Args:
         campaign: the campaign, which the ledger has charged.

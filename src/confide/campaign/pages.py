@@ -43,8 +43,8 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
 
 
 def warning_sections(plan: CampaignPlan) -> list[Section]:
-    """The warning at the top of a participant's page that the promise of privacy is too weak to hide anything; empty
-    where the promise is strong enough.
+    """The warning at the top of a participant's page that the promise of privacy is too weak to hide anything; empty if
+    the promise is strong enough.
 
     Args:
         plan: the plan of a campaign.
@@ -64,7 +64,7 @@ def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *,
         share: the share of one participant.
         terms: the terms of payment, which name the part of the share that is an amount of money; None if no part is
             money.
-        none: whether it is known that the participant handed in no record; False where a record may have been erased.
+        none: whether it is known that the participant handed in no record; False if a record may have been erased.
     """
     rows = tuple((name.replace("_", " "), terms.money(value) if terms is not None and name == terms.column else
                   value if isinstance(value, str | int | float | None) else str(value))
@@ -78,8 +78,8 @@ def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
     """The goods of a participant without a stored record.
 
     Args:
-        goods: a table with one line for each good; empty where the participant gets nothing.
-        none: whether it is known that the participant handed in no record; False where a record may have been erased.
+        goods: a table with one line for each good; empty if the participant gets nothing.
+        none: whether it is known that the participant handed in no record; False if a record may have been erased.
     """
     shown: tuple[Block, ...] = (Table(columns=tuple(name.replace("_", " ") for name in goods.column_names), rows=tuple(
         tuple(row.values()) for row in goods.to_pylist())),) if goods.num_rows else (Text(("You get nothing.",)),)

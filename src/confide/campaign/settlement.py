@@ -101,8 +101,8 @@ def settle(
         folder: the folder into which the pack is written.
         store: the store of the campaign; default the store of `Home.default()`.
         progress: a function that receives the progress of the collection, and then the progress of a long run.
-        accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used. No
-            file that the settlement writes contains the value of `accept_unusable`.
+        accept_unusable: whether the settlement goes on even if too many rows of the operator's data file cannot be
+            used. No file that the settlement writes contains the value of `accept_unusable`.
 
     Raises:
         BudgetExceeded: the ledger does not admit the campaign; no record was read.

@@ -35,7 +35,7 @@ def study(
         seed: the seed of the simulated noise.
         home: the installation, which notes the look at the records; default `Home.default()`.
         progress: a function that receives the progress.
-        accept_unusable: whether the study goes on where too many rows of the operator's file cannot be used.
+        accept_unusable: whether the study goes on even if too many rows of the operator's data file cannot be used.
 
     Raises:
         InvalidInput: too many rows of the file cannot be used, as in `settle`.

@@ -54,7 +54,7 @@ def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
         Remarks, each one or more sentences, on findings that need not be faults.
 
     Raises:
-        InvalidInput: the mechanism fails, or its result is wrong; the message says where.
+        InvalidInput: the mechanism fails, or its result is wrong; the message names the step.
     """
     alone = dict[str, None]()
     if isinstance(file.kind, TriedKind):

@@ -32,7 +32,7 @@ class Payouts:
             without a batch).
         withdrawn: a table with one row for each person who withdrew before the settlement, empty once all payouts are
             paid. The table's columns are `id` and `deposit`, in the smallest units of the currency; the person's payout
-            includes the deposit, which is 0 where they left none.
+            includes the deposit. The deposit is 0 if they left none.
         deposits: mapping from a state of payouts to the number of payouts in this state that include a deposit. None if
             the campaign asks for no deposits, or if the numbers have been erased.
     """

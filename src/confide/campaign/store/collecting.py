@@ -219,7 +219,7 @@ class Collecting(Transactions):
     def collect(
         self, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], *, phase: int = 0
     ) -> None:
-        """Take all reports of a phase at once and close the collection. Nothing is taken where the collection is closed
+        """Take all reports of a phase at once and close the collection. Nothing is taken if the collection is closed
         already.
 
         Args:

@@ -243,7 +243,7 @@ class Home:
         return float(self._noted("looked", records) or share)
 
     def final_round(self, content: str) -> str | None:
-        """The digest of a campaign's final round of contracts; None where no round is final.
+        """The digest of a campaign's final round of contracts; None if no round is final.
 
         Args:
             content: the digest of the campaign file.

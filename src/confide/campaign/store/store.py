@@ -191,7 +191,7 @@ class Store(Collecting, Depositing, PayingOut):
         self, file: CampaignFile, slots: int, *, charge: Charge | None = None,
         also: Callable[[Connection, Stored], None] | None = None,
     ) -> Stored:
-        """Register a planned campaign, open its collection, and, where reports must be charged before they arrive,
+        """Register a planned campaign and open its collection. If reports must be charged before they arrive, also
         debit the ledger. Registration, opening and debit are one transaction, which takes place once for each campaign
         file.
 

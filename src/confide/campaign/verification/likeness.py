@@ -170,8 +170,8 @@ def split_numbers(text: str) -> tuple[str, ...]:
 
 
 def same_doubles(now: Sequence[str], then: Sequence[str]) -> bool:
-    """Whether two columns of doubles are the same, except for the last digits. Each number must be written in the one
-    form that Python writes.
+    """Whether two columns of doubles are the same, except for the last digits. Each number must be written exactly as
+    Python writes it.
 
     Args:
         now: the column that follows from the public files, as Python writes doubles; empty texts for missing numbers.

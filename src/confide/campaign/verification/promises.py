@@ -49,7 +49,7 @@ smaller ones.
 
 
 def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the mechanism that ran is the one that the campaign file plans.
+    """Check that the mechanism in the outcome is the mechanism that the campaign file plans.
 
     Args:
         file: the campaign file of the pack.
@@ -95,8 +95,8 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
 
 
 def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str | None) -> str:
-    """Check that the one charge among the events is the charge that the campaign asks of the ledger, and that the
-    campaign's own budgets admit it.
+    """Check that the only charge among the events is the charge that the campaign asks of the ledger, and that the
+    budgets in the campaign file admit this charge.
 
     Args:
         file: the campaign file of the pack.
@@ -201,7 +201,7 @@ def _better(key: str, said: Any, follows: Any) -> bool:
 
 
 def certificate(outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the certificate is the one that the mechanism computes from the billboard.
+    """Check that the certificate is the certificate that the mechanism computes from the billboard.
 
     Args:
         outcome: the public outcome in the pack.

@@ -85,7 +85,7 @@ def json_of(data: bytes) -> Any:
     """The value in a JSON file of a pack.
 
     Raises:
-        InvalidInput: the file is not canonical JSON (RFC 8785), the one form in which a pack is written. A file in
+        InvalidInput: the file is not canonical JSON (RFC 8785), which is the only form of JSON in packs. A file in
             which a key occurs twice is not canonical, for example.
     """
     found = parse_json(data)

@@ -98,7 +98,9 @@ def files(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
-    """Check that the campaign file is the one that was signed, with its own title and kind."""
+    """Check that the campaign file is the signed file, and that the statement names the title and the kind of this
+    file.
+    """
     if file.digest != note["content"]:
         raise Broken(f"{CAMPAIGN} differs from the signed file")
     for name, own in (("title", file.title), ("kind", file.kind.name)):
