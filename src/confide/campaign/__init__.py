@@ -1,6 +1,4 @@
-"""Campaigns: their file, the table of their states, the store, the settlement, packs with their verification, and
-payouts.
-"""
+"""Campaigns from the file to the payouts: states, store, settlement, signed packs of results, and verification."""
 
 from confide._lazy import exports
 

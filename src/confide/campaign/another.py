@@ -1,11 +1,11 @@
-"""A check for a campaign file that was changed after its settlement: it is another campaign, and a run would charge the
-same data again.
+"""A check for a campaign file that was changed after its settlement. The changed file is another campaign, and a run of
+this campaign would charge the same data again.
 
-A campaign file with one changed word in its title is another campaign. Before it charges a ledger, the command line
-looks for an earlier campaign that the file may have been meant to be. An earlier campaign is found if its pack lies in
-the folder into which the new outcome would go. An earlier campaign is also found if it charged the same data set as the
-file, and has the same title or a campaign file of the same name. The check reads public data alone: campaign files,
-packs, and the ledger's list of debits.
+A campaign file with one changed word in its title is another campaign. Before the command line charges a ledger, it
+looks for an earlier campaign that the user may have meant. An earlier campaign is found if its pack lies in the folder
+into which the new outcome would go. An earlier campaign is also found if it was charged to the same data set, and has
+the same title or a campaign file of the same name. The check reads public data alone: campaign files, packs, and the
+ledger's list of debits.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ __all__ = ["Earlier", "another_campaign", "check_meant", "earlier_campaign"]
 
 @dataclass(frozen=True, kw_only=True)
 class Earlier:
-    """A charged campaign that a given campaign file resembles but is not.
+    """An earlier, charged campaign that resembles the campaign of a given file.
 
     Args:
-        known: the charged campaign, in the form in which the store records it.
-        how: the resemblance. "folder": the pack of the earlier campaign lies in a folder for the new outcome. "title"
-            and "name": both charge the same data set, and have the same title or files of the same name.
-        folder: the folder in which the pack of the earlier campaign lies, where `how` is "folder".
-        same_file: whether the earlier campaign's file had the same name as the given file; set only where `how` is
+        known: the earlier campaign, in the form in which the store records campaigns.
+        how: the resemblance. "folder": the pack of the earlier campaign lies in a folder for the new outcome. "title":
+            both campaigns have the same data set and the same title. "name": both campaigns have the same data set, and
+            campaign files of the same name.
+        folder: the folder that holds the pack of the earlier campaign; set only if `how` is "folder".
+        same_file: whether the earlier campaign's file had the same name as the given file; set only if `how` is
             "folder".
     """
 
@@ -48,7 +49,7 @@ class Earlier:
     same_file: bool = False
 
     def __str__(self) -> str:
-        """A clause for a message that says how the earlier campaign resembles the file."""
+        """The resemblance, as a clause of a message that begins with "which was"."""
         if self.how == "folder":
             return f"which was settled{' from this file' * self.same_file} into {_shown(self.folder)}"
         both = {"title": "of the same title", "name": "from a file of the same name"}[self.how]
@@ -56,17 +57,19 @@ class Earlier:
 
 
 def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None, *folders: Path) -> str:
-    """Warn that a run of the file would be another campaign than an earlier one that it resembles, and name the charge.
+    """A warning that a run of the file would be a new campaign, although the file resembles the file of an earlier
+    campaign. The warning names the charge.
 
     Args:
         file: the file that would be run.
         plan: the plan of the file's campaign.
-        store: the store whose ledger would be charged; None where there is no store yet.
+        store: the store whose ledger would be charged; None if there is no store yet.
         folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one. The
             folders of earlier packs need not exist.
 
     Returns:
-        The warning; empty where no earlier campaign is found, or where the file's own campaign is charged already.
+        The warning; empty if no earlier campaign is found, or if the ledger has charged the campaign of this file
+        already.
     """
     found = earlier_campaign(file, store, *folders)
     if found is None:
@@ -90,17 +93,17 @@ def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: 
 
 
 def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) -> Earlier | None:
-    """The latest charged campaign that the file may have been meant to be.
+    """The latest charged campaign that the user of the file may have meant.
 
     Args:
         file: the file that would be run.
-        store: the store whose ledger would be charged; None where there is no store yet.
+        store: the store whose ledger would be charged; None if there is no store yet.
         folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one. The
             folders of earlier packs need not exist.
 
     Returns:
-        The earlier campaign; None where there is none, or where the file's own campaign is charged already, so that a
-        run would charge nothing more.
+        The earlier campaign. The result is None if there is none, or if the ledger has charged the campaign of this
+        file already, so that a run would charge nothing more.
     """
     if store is None:
         return None

@@ -12,7 +12,7 @@ sessions and no working invitation codes, since the original may have removed pe
 or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
 An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
-others may write to, no file or link of theirs is opened, followed, or replaced.
+other users may write to, no file or link of another user is opened, followed, or replaced.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Restored:
         home: the installation's folder.
         store: the location of the store, without its password.
         campaigns: the number of campaigns in the store.
-        held: the number of campaigns that are neither settled nor paid until `confirm` releases them.
+        held: the number of campaigns that the copy neither settles nor pays until `confirm` allows it.
     """
 
     day: str
@@ -76,11 +76,11 @@ class Restored:
 
 
 def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
-    """Write an archive of a store and its installation; other processes may go on writing meanwhile.
+    """Write an archive of a store and its installation. Other processes may go on writing meanwhile.
 
     Args:
-        path: a new file, which only its owner may read. The archive holds the keys, and all records that are not erased
-            yet.
+        path: the path of a new file, which only its owner may read. The archive holds the keys, and all records that
+            are not erased yet.
         store: the store to copy.
 
     Raises:
@@ -129,14 +129,15 @@ def _there(target: Path) -> InvalidInput:
 def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: str | URL | None = None) -> Restored:
     """Make an installation from an archive, in a folder that holds none.
 
-    In the restored installation nobody is logged in, no invitation code works, and no job is running. Every campaign
-    that could still be settled or paid is held until `confirm` releases it.
+    In the restored installation nobody is logged in, no invitation code works, and no job is running. The restored
+    installation neither settles nor pays any campaign that was still open to settlement or payment, until `confirm`
+    allows it for this campaign.
 
     Args:
         path: the archive that `backup` wrote.
         home: a new folder for the installation.
-        url: an empty PostgreSQL database, where the archive holds a copy of PostgreSQL; None for SQLite, which goes
-            into the folder.
+        url: the URL of an empty PostgreSQL database, if the archive holds a copy of a PostgreSQL database; None if it
+            holds a copy of a SQLite database, which is restored into the folder.
 
     Raises:
         InvalidInput: the archive does not exist or was altered, or the folder is not empty.
@@ -184,7 +185,8 @@ def _hold(store: Store) -> int:
 
 
 def held(store: Store) -> tuple[Stored, ...]:
-    """The campaigns that a restored installation neither settles nor pays, since its original may have done so.
+    """The campaigns that a restored installation neither settles nor pays, since the original installation may have
+    settled or paid them.
 
     Args:
         store: the store of a restored installation; the result is empty for any other store.
@@ -193,15 +195,15 @@ def held(store: Store) -> tuple[Stored, ...]:
 
 
 def confirm(store: Store, campaign: int) -> Stored:
-    """Declare that the original has neither settled nor paid a campaign since the copy and never will; the campaign is
-    released.
+    """Declare that the original installation has neither settled nor paid a campaign since the copy, and never will.
+    From then on, the copy may settle and pay the campaign.
 
     Args:
         store: the store of a restored installation.
-        campaign: the number of the campaign.
+        campaign: the number of the campaign in the store.
 
     Raises:
-        InvalidInput: no campaign of this number is held.
+        InvalidInput: no campaign of this number waits for a confirmation.
     """
     found = next((each for each in held(store) if each.number == campaign), None)
     if found is None:
@@ -337,12 +339,12 @@ def _run(program: str, url: URL, options: list[str], *more: str) -> None:
 
 
 ASKED_BEFORE = "was requested before this installation was restored from a copy: request it again"
-"""The reason that a restored installation notes for every job that was unfinished in the copy and so counts as failed.
-"""
+"""The reason that a restored installation notes for each failed job that was unfinished in the copy."""
 
 
 def end_what_was_begun(connection: Connection) -> None:
-    """End all login sessions, all unused invitation codes, and all unfinished jobs.
+    """End all login sessions, all unused invitation codes and all unfinished jobs, and erase the stored answers to
+    repeated requests.
 
     Args:
         connection: a connection in a writing transaction.
@@ -354,8 +356,8 @@ def end_what_was_begun(connection: Connection) -> None:
 
 
 def unfinished(connection: Connection) -> list[str]:
-    """Digests of the files of all campaigns that could still be settled or paid, so that the original installation may
-    have settled or paid them since.
+    """The digests of the campaign files of all campaigns that could still be settled or paid. The original installation
+    may have settled or paid these campaigns since the copy.
     """
     rows = connection.execute(select(s.campaign.c.id, s.campaign.c.content, s.campaign.c.state).where(
         s.campaign.c.state != State.CANCELLED.value).order_by(s.campaign.c.id)).all()

@@ -1,4 +1,6 @@
-"""A campaign from its file, with its steps: plan, offer, check, collect, settle, share, pay, withdraw, study, audit."""
+"""The steps of a campaign that is given by its file: plan, offer, check, collect, settle, share, pay, withdraw, study,
+audit.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +45,16 @@ __all__ = ["Campaign", "hand_out", "settle"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Campaign:
-    """One campaign and everything that can be done with it.
+    """One campaign, with a method for each of its steps.
 
-    Where a method takes a `home` or a `store`, the default is the campaign's installation and its store.
-
+    An installation is a folder with keys, notes and usually a store, which is a database of campaigns. If a method
+    takes a `home`, the default is the campaign's installation. If a method takes a `store`, the default is the store of
+    `Home.default()`.
 
     Args:
         file: the validated campaign file.
-        home: the installation; None for `Home.default()`. If the installation has charged the campaign already, the
-            plan no longer tries the mechanism out.
+        home: the installation; None for `Home.default()`. If the installation has charged the campaign already, `plan`
+            makes no more trial runs of the mechanism.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -87,12 +90,14 @@ class Campaign:
 
     @cached_property
     def plan(self) -> CampaignPlan:
-        """The plan, from public parameters alone; settings that cannot work and faults found by `try_out` are refused.
+        """The plan, which follows from public parameters alone. Settings that cannot work are refused, and so are
+        mechanisms with a fault that a trial run finds.
 
         Raises:
-            Refused: at the campaign's size no setting keeps the promise, or the campaign's own `[budget]` does not
-                admit it, or the possible total of the payments is too large to be counted.
-            InvalidInput: the mechanism is broken, or plainly does not keep what it promises.
+            Refused: no setting keeps the promise for the campaign's number of people, or the `[budget]` of the campaign
+                file does not admit the campaign, or the possible total of the payments is too large to be counted.
+            InvalidInput: a setting cannot work; the code of the mechanism or the kind fails; or the charge of the
+                mechanism is smaller than the privacy loss that the mechanism promises.
         """
         from confide.campaign.planning import planned
 
@@ -100,7 +105,7 @@ class Campaign:
 
     @property
     def planned(self) -> Planned:
-        """The file, its kind and the plan: the input of the later steps.
+        """The file, the kind and the plan of the campaign together, as the later steps need them.
 
         Raises:
             Refused, InvalidInput: for the same reasons as `plan`.
@@ -109,22 +114,22 @@ class Campaign:
 
     @property
     def kind(self) -> Kind:
-        """The kind of the campaign, which defines its records, results and pages."""
+        """The kind of the campaign, which defines the campaign's records, results and pages."""
         return self.file.kind
 
     @property
     def held(self) -> bool:
-        """Whether a custodian holds the records, so that nobody is invited and nobody has a share."""
+        """Whether a custodian holds the records. If so, nobody is invited, and nobody has a share of the result."""
         return self.planned.held
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of the ids of all invited people; empty where a custodian holds the records."""
+        """The public list of the ids of all invited people; empty if a custodian holds the records."""
         return self.planned.ids
 
     @property
     def terms(self) -> PayoutTerms:
-        """The terms by which the campaign's shares become money.
+        """The terms of payment: which part of a share is an amount of money, in which currency, and the deposit.
 
         Raises:
             InvalidInput: the campaign pays nothing.
@@ -132,7 +137,7 @@ class Campaign:
         return self.planned.terms
 
     def offer(self, *, home: Home | None = None) -> Sequence[Section]:
-        """The plan as a participant reads it, with the fingerprint of the key that will sign the result."""
+        """The offer: the plan in words for participants, with the fingerprint of the key that will sign the result."""
         from confide.campaign.pages import key_section, warning_sections
         from confide.campaign.store.home import Home
 
@@ -140,8 +145,8 @@ class Campaign:
         return [*warning_sections(self.plan), *self.plan.offer(), key_section(fingerprint, shares=not self.held)]
 
     def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
-        """Read the records from the campaign's file, one per participant, or the records that participants sent on
-        final contracts.
+        """Read the records from the data file that the campaign file names, one record for each participant. In a
+        campaign with contracts, these are the records that participants sent under their final contracts.
 
         Args:
             progress: a function that receives the progress.
@@ -155,10 +160,11 @@ class Campaign:
         return collected(self.planned, home or self.home, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
-        """Look at the records before a run. The check charges nothing; the installation notes that somebody has looked
-        at the records. The result of the check is private.
+        """Check the records before a run. The check charges nothing, and its result is private. The installation notes
+        that somebody has looked at the records.
 
-        The result must not change the campaign: its promises do not cover bounds that follow from records.
+        The campaign file must not be changed because of the result, since the promises do not cover bounds that follow
+        from records.
         """
         from confide.campaign.check import look
 
@@ -180,32 +186,36 @@ class Campaign:
         self, identity: str | int, record: Mapping[str, str], *, contract: str | None = None, key: str | None = None,
         total: float | None = None, largest: float = LARGEST_LEVEL, home: Home | None = None,
     ) -> Mapping[str, str]:
-        """The participant's side: draw the report once, and note its privacy level in the participant's own book.
+        """Draw the participant's report once, on the participant's own device, and note the privacy level of the report
+        in the participant's private book of reports.
 
         A second call returns the first report, even if the record has changed. Only the campaign file and the
-        participant's book are read. In a campaign with contracts, participants first hand in a report that is not drawn
-        and costs nothing; later, with the final contract, the participant's device draws the record.
+        participant's book are read. In a campaign with contracts, participants first hand in a report without noise,
+        which costs no privacy. Later, with the final contract, the participant's device draws the record.
 
         Args:
             identity: the participant's id.
-            record: mapping from a column to the participant's answer. An empty answer is no participation, and costs
-                nothing.
+            record: mapping from the name of a column to the participant's answer. An empty answer means that the
+                participant does not take part, and costs no privacy.
             contract: the participant's own contract, as the operator gave it to them.
-            key: fingerprint of the operator's key, from the offer; a contract of another key is rejected.
-            total: the largest sum of privacy levels over all reports on the same bit to which the participant agrees,
-                if the bit was reported before.
-            largest: the level above which the participant's device draws nothing: in nats, or in units of rho
-                (zero-concentrated privacy) for a number with noise. The program in the browser has the same limit on
-                the level.
+            key: the fingerprint of the operator's key, from the offer; a contract that is signed with another key is
+                refused. If `key` is None, the key is not checked.
+            total: the largest sum of privacy levels to which the participant agrees, over all reports on the same
+                private bit. Needed only if the bit was asked for before, by another campaign or in an attempt that
+                broke off.
+            largest: the largest privacy level at which the participant's device draws a report, above 0. The unit is
+                nats, or rho (zero-concentrated privacy) for a number with noise. The program in the browser has the
+                same limit.
             home: the installation that keeps the participant's book.
 
         Returns:
             The row of the operator's file that the participant hands in.
 
         Raises:
-            Refused: this kind draws nothing, the contract is not final, the level is above `largest`, or the bit was
-                reported.
-            InvalidInput: an unusable answer. The message repeats private data: it is for the participant alone.
+            Refused: devices draw no reports for this kind, the contract is not final, the level is above `largest`, or
+                the bit was reported before and `total` is missing or too small.
+            InvalidInput: the answer cannot be used. The message repeats private data, so it is for the participant
+                alone.
         """
         from confide.campaign.handing_in import submit
 
@@ -213,13 +223,13 @@ class Campaign:
                       largest=largest, home=home or self.home)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
-        """Whether the participant's book holds a report to this campaign already, so that none is drawn again."""
+        """Whether the participant's book holds a report to this campaign already. If so, no other report is drawn."""
         kind = self._local()
         book, known = self.book(home or self.home), kind.identity(self.file.config, str(identity))
         return book.stored(known, self.file.digest) is not None
 
     def caution(self, record: Mapping[str, str]) -> str:
-        """The warning about a record that a device shows to its participant alone; empty where there is none."""
+        """The warning about a record, which a device shows to its participant alone; empty if there is no warning."""
         kind = self.file.kind
         return kind.caution(self.file.config, record) if isinstance(kind, ContractKind) else ""
 
@@ -232,10 +242,11 @@ class Campaign:
         Args:
             without: ids of participants who declined or stayed away; people who were left out of earlier rounds stay
                 out.
-            again: ids that were left out of earlier rounds and take part after all.
-            home: the installation whose key signs.
+            again: ids of participants who were left out of earlier rounds, and take part after all.
+            home: the installation whose key signs the contracts.
             progress: a function that receives the progress.
-            reports: the folder from which a relative path of the reports starts; default the campaign file's folder.
+            reports: the folder from which a relative path of the file of reports starts; default the folder of the
+                campaign file.
 
         Raises:
             Refused: the kind has no contracts, or the contracts are final.
@@ -246,12 +257,12 @@ class Campaign:
                        home or self.home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
-        """Make the round of contracts final. After the round is final, devices act on its contracts, and no other round
-        follows.
+        """Make the round of contracts final. After the round is final, participants' devices draw records for these
+        contracts, and no other round follows.
 
         Args:
-            home: the installation whose key signs.
-            store: the campaign's store; its ledger is charged now, before any record is sent.
+            home: the installation whose key signs the contracts.
+            store: the store of the campaign. The ledger in this store is charged now, before any record is sent.
 
         Raises:
             Refused: no round was drawn up.
@@ -264,7 +275,9 @@ class Campaign:
             return finish(self.planned, there, home or self.home)
 
     def round_sections(self, drawn: Round) -> Sequence[Section]:
-        """A round of contracts as the operator reads it; private, since it follows from the participants' reports."""
+        """The sections of a page on a round of contracts, for the operator alone, since contracts follow from the
+        participants' reports.
+        """
         from confide.campaign.pages import round_note
 
         kind = self.file.kind
@@ -272,7 +285,7 @@ class Campaign:
             *kind.round_sections(self.plan, drawn.drawn), round_note(drawn)]
 
     def contract(self, identity: str | int, *, home: Home | None = None) -> Contract:
-        """The signed contract that the current round offers to one person.
+        """The signed contract that the current round offers to one participant.
 
         Raises:
             Refused: no round was drawn up.
@@ -282,7 +295,7 @@ class Campaign:
         return contract_of(self.file, str(identity), home or self.home)
 
     def contract_sections(self, contract: Contract) -> Sequence[Section]:
-        """A contract as the participant reads it."""
+        """The sections of a page on a contract, for the participant."""
         from confide.campaign.pages import contract_note
 
         kind = self.file.kind
@@ -290,8 +303,8 @@ class Campaign:
             *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
     def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
-        """The total privacy cost of the participant's reports on the bit that the campaign asks for, according to the
-        participant's own book.
+        """The sum of the privacy levels of the participant's reports on the bit that the campaign asks for, according
+        to the participant's own book.
         """
         kind, config = self._local(), self.file.config
         return self.book(home or self.home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
@@ -302,7 +315,7 @@ class Campaign:
         """The private book in which an installation notes the reports of the people who use it.
 
         Args:
-            home: the installation.
+            home: the installation; default `Home.default()`.
         """
         from confide.campaign.handing_in import book_of
 
@@ -310,23 +323,25 @@ class Campaign:
 
     def rehearse(self, path: str | os.PathLike[str], *, total: float | None = None,
                  home: Home | None = None, progress: Progress | None = None) -> int:
-        """Play the side of all participants with the file's [rehearsal], and write the rows that they would hand in.
+        """Draw the reports of all participants from the answers that `[rehearsal]` in the campaign file names, and
+        write the rows that the participants would hand in.
 
-        Reports are drawn with secure noise, as participants' own devices draw them. The installation's book notes the
-        level for all participants together, so that the same bits are not played twice unless `total` allows it.
+        Reports are drawn with secure noise, as on participants' own devices. The installation's book notes the privacy
+        level, once for all participants together. Reports on the same bits are not drawn again for another campaign,
+        unless `total` allows it.
 
         Args:
             path: a new CSV file.
-            total: the largest allowed sum of privacy levels over all reports on the same bit, as in `submit`.
+            total: the largest allowed sum of privacy levels over all reports on the same bits, as in `submit`.
             home: the installation that keeps the book.
             progress: a function that receives the progress.
 
         Returns:
-            Number of reports that were written.
+            The number of reports that were written.
 
         Raises:
-            Refused: the file has no [rehearsal], or a rehearsal has played the same bits before.
-            InvalidInput: the file exists, or answers that cannot be used.
+            Refused: the file has no [rehearsal], or a rehearsal has drawn reports on the same bits before.
+            InvalidInput: the file exists, or none of the answers can be used.
         """
         from confide.campaign.handing_in import rehearse
 
@@ -339,23 +354,25 @@ class Campaign:
         return self.file.kind
 
     def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:
-        """Take a participant's record into the store before the collection closes, in place of an earlier one.
+        """Take a participant's record into the store before the collection closes, in place of an earlier record.
 
-        Where the participant's device draws the report, the first report stands: another draw would reveal more of the
-        answer than is charged. Handing in the first report again does no harm.
+        If the participant's device draws the report, a different second report is refused, since another draw would
+        reveal more of the answer than is charged. The first report may be handed in again.
 
-        Once all records are stored, `Store.close_collection` closes the collection, and `settle` settles the store.
+        Once all records are stored, `Store.close_collection` closes the collection, and `settle` settles the campaign
+        from the stored records.
 
         Args:
             identity: the participant's id.
-            values: mapping from a column to the participant's text, as in `share`; where the participant's device draws
-                the report, the row that `submit` returned.
-            store: the store of the campaign; the campaign's collection is opened in it where it is not open yet.
+            values: mapping from the name of a column to the participant's value, as text, like `record` in `share`. If
+                the participant's device draws the report, the row that `submit` returned.
+            store: the store of the campaign. If the collection is not open yet, it is opened in this store.
 
         Raises:
-            InvalidInput: an unusable record. The message repeats private data: it is for the participant alone.
-            Refused: this kind takes no records from people, or the collection is closed, the participant has withdrawn,
-                or the report is another draw.
+            InvalidInput: the record cannot be used. The message repeats private data, so it is for the participant
+                alone.
+            Refused: participants cannot hand in records of this kind one by one, the collection is closed, the
+                participant has withdrawn, or the report is a different second report.
         """
         from confide.campaign.handing_in import hand_in
 
@@ -372,10 +389,12 @@ class Campaign:
         once everybody is paid.
 
         Args:
-            folder: the folder into which the pack goes; default `out/NAME` beside the campaign file.
+            folder: the folder into which the pack (the signed public files) is written; default `out/NAME` beside the
+                campaign file.
             store: the store of the campaign.
             progress: a function that receives the progress of the collection.
-            accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used.
+            accept_unusable: whether the settlement goes on even if too many rows of the operator's data file cannot be
+                used.
 
         Raises:
             BudgetExceeded: the ledger does not admit the campaign; no record was read.
@@ -390,15 +409,21 @@ class Campaign:
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
         accept_unusable: bool = False,
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-        """Run under simulated noise, and compare the outcome with the outcome without privacy. A study is never a
-        release.
+        """Run with simulated noise, and compare the outcome with the outcome without noise. A study is never a release.
 
-        Where participants' devices draw the reports, the file's [rehearsal] plays the side of all participants.
+        If participants' devices draw the reports, a study draws all reports from the answers in `[rehearsal]` of the
+        campaign file.
 
-        A study uses private data, so everything that it writes is private: only the owner may read its folder.
+        A study uses private data, so everything that a study writes is private. Only the owner may read its folder.
+
+        Args:
+            seed: the seed of the simulated noise.
+            folder: the folder into which the study is written; default `out/NAME-study` beside the campaign file.
+            progress: a function that receives the progress.
+            accept_unusable: whether the study goes on even if too many rows of the operator's data file cannot be used.
 
         Raises:
-            InvalidInput: too many rows of the file cannot be used, as in `settle`.
+            InvalidInput: too many rows of the operator's file cannot be used, as in `settle`.
         """
         from confide.campaign.study import study
 
@@ -406,7 +431,7 @@ class Campaign:
         return study(self.planned, place, seed, self.home, progress=progress, accept_unusable=accept_unusable)
 
     def settled(self, *, store: Store | None = None) -> Outcome:
-        """The stored outcome.
+        """The stored outcome of the settled campaign, with all shares; for the operator alone.
 
         Raises:
             Refused: the campaign has not been settled in this store.
@@ -416,7 +441,8 @@ class Campaign:
         return stored_outcome(self.file, store)
 
     def tables(self, *, store: Store | None = None) -> Mapping[str, pa.Table]:
-        """The public result of the settled campaign in natural units, such as `tables()["coefficients"]`.
+        """The public result of the settled campaign in natural units, as a mapping from a name, such as "coefficients",
+        to a table.
 
         Raises:
             Refused: the campaign has not been settled in this store.
@@ -437,10 +463,10 @@ class Campaign:
             identity: the participant's id.
             folder: the folder of the pack; default `out/NAME` beside the campaign file. The folder is read only if
                 `record` is given.
-            record: the participant's record, as a mapping from column to value. With `record`, only the campaign file
-                and the public files of the folder are read. Without `record`, the record is looked up in the file that
-                the campaign names.
-            store: the store in which the campaign was settled; used only where no record is given.
+            record: mapping from the name of a column to the participant's value, as text. With `record`, only the
+                campaign file and the public files of the folder are read. Without `record`, the record is looked up in
+                the file that the campaign names.
+            store: the store in which the campaign was settled; used only if no record is given.
 
         Raises:
             Refused: the campaign has not been settled in this store or folder; or no record is given, and the share was
@@ -456,12 +482,13 @@ class Campaign:
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
     ) -> dict[str, Any]:
-        """One portable file with a participant's record and share, which `verify` takes together with the pack.
+        """The contents of one file with a participant's record and share. `verify` checks this file together with the
+        pack.
 
         Args:
             identity: the participant's id.
             folder: the folder in which the pack lies.
-            record: the participant's record, as a mapping from column to value.
+            record: mapping from the name of a column to the participant's value, as text.
         """
         from confide.campaign.shares import own_file
 
@@ -483,14 +510,15 @@ class Campaign:
 
         Raises:
             InvalidInput: the id is not on the public list.
-            Refused: the store does not know this campaign, or a custodian holds its data.
+            Refused: the store does not know this campaign, or a custodian holds the records.
         """
         from confide.campaign.shares import withdraw
 
         return withdraw(self.planned, str(identity), store)
 
     def payouts(self, *, store: Store | None = None) -> Payouts:
-        """The state of the payouts of the settled campaign, by id; private.
+        """The state of the payouts of the settled campaign, with one row for each paid participant; for the operator
+        alone.
 
         Raises:
             InvalidInput: the campaign pays nothing.
@@ -504,11 +532,11 @@ class Campaign:
         """Approve the queued payouts; nothing is paid without an approval.
 
         Args:
-            code: `payouts().queue.code`, after a look at the queue.
+            code: the code of the queue, `payouts().queue.code`, which the operator repeats after looking at the queue.
             store: the store of the campaign.
 
         Returns:
-            Number of payouts that were approved; 0 where none was queued.
+            The number of payouts that were approved; 0 if none was queued.
 
         Raises:
             Refused: the code belongs to another queue, or the campaign has not been settled in this store.
@@ -521,13 +549,15 @@ class Campaign:
         payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str | None = None,
         store: Store | None = None,
     ) -> int:
-        """Put the approved payouts into a new batch and write its file, or write the file of an earlier batch again.
+        """Put the approved payouts into a new batch and write the file of the batch, or write the file of an earlier
+        batch again.
 
         Args:
-            path: a new file, readable by its owner alone: `.csv`, or `.xml` for ISO 20022 pain.001.
-            batch: number of an earlier batch that the bank has not answered; None for a new batch.
-            payees: CSV file with the columns id, name, iban and perhaps bic; `.xml` needs it.
-            payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC; `.xml` needs it.
+            path: the path of a new file, which only its owner may read. The name ends in `.csv`, or in `.xml` for an
+                order to a bank in ISO 20022 pain.001.
+            batch: the number of an earlier batch that the bank has not answered; None for a new batch.
+            payees: a CSV file with the columns id, name, iban and perhaps bic; needed for `.xml`.
+            payer: the account that pays, as NAME,IBAN or NAME,IBAN,BIC; needed for `.xml`.
             text: the text on bank statements; default "Payment for taking part".
             store: the store of the campaign.
 
@@ -549,7 +579,8 @@ class Campaign:
         Once all payouts are paid, reports, shares and single amounts are erased.
 
         Args:
-            path: CSV of reference and status (paid or failed), or ISO 20022 pain.002.
+            path: a CSV file with the columns reference and status (paid or failed), or a report of the bank in ISO
+                20022 pain.002.
             store: the store of the campaign.
 
         Returns:
@@ -565,18 +596,18 @@ class Campaign:
             return import_confirmations(self.planned, there, path)
 
     def reopen_payouts(self, *, store: Store | None = None) -> int:
-        """Queue failed payouts again, for a new approval and export. The result is the number of these payouts."""
+        """Queue all failed payouts again, for a new approval and export. The result is the number of these payouts."""
         with self._stored(store) as there:
             return there.reopen(there.settled(self.file).number)
 
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
-        """Compare promised figures with measured ones, and check that injected faults are flagged. No participant's
-        record is used.
+        """Compare the promised figures of the campaign's mechanism with measured figures, and check that mechanisms
+        with injected faults are flagged. No participant's record is used.
         """
         return self.file.kind.audit(self.plan, seed, progress)
 
     def _stored(self, store: Store | None) -> AbstractContextManager[Store]:
-        """The store in which the campaign was settled; by default the installation's own. No store is created."""
+        """The store in which the campaign was settled; default the store of `Home.default()`. No store is created."""
         from confide.campaign.stored import existing
 
         return existing(self.file) if store is None else nullcontext(store)
@@ -599,7 +630,9 @@ def settle(
     campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
-    """Settle a campaign once, as `Campaign.settle` does; the store is the second argument."""
+    """Settle a campaign once, as `Campaign.settle` does. The order of arguments differs: here the store comes before
+    the folder.
+    """
     return campaign.settle(folder, store=store, progress=progress, accept_unusable=accept_unusable)
 
 

@@ -1,5 +1,5 @@
-"""Charging: the charge that a campaign asks of the ledger, and whether the campaign's own budgets and the ledger admit
-it.
+"""The charge that a campaign asks of the ledger. The module checks whether the budgets in the campaign file and the
+ledger admit the charge.
 
 The charge itself is a step of the settlement (`confide.campaign.settlement`).
 """
@@ -28,16 +28,17 @@ __all__ = ["charge_of", "check_budget", "cost_of", "data_set_charge", "ledger_sa
 
 
 def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
-    """The charge that a campaign asks of the ledger."""
+    """The charge that a campaign asks of the ledger, with the ids of all invited people."""
     return replace(data_set_charge(file, plan), subjects=file.kind.identities(file.config))
 
 
 def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> Charge:
-    """The charge of a planned or settled campaign without its subjects, of whom there may be millions.
+    """The charge that a planned or settled campaign asks of the ledger, without the list of the invited people, which
+    may have millions of entries.
 
     Raises:
-        InvalidInput: the mechanism's events cost less than the privacy loss that it promises, so that no charge can be
-            right.
+        InvalidInput: the events of the mechanism (its charged releases) cost less than the privacy loss that the
+            mechanism promises, so no charge can be right.
     """
     budget = file.budget
     events = tuple(plan.mechanism.events())
@@ -53,10 +54,10 @@ def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> C
 
 
 def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None:
-    """Check that the budgets in the campaign file admit the campaign, whatever other campaigns have spent.
+    """Check that the budgets in the campaign file admit the campaign. The spend of other campaigns is not considered.
 
     Raises:
-        BudgetExceeded: a budget does not admit the campaign; where the budget lacks a delta, the message names the key.
+        BudgetExceeded: a budget does not admit the campaign; if the budget lacks a delta, the message names the key.
         InvalidInput: the budget's rule cannot add up the campaign's events.
     """
     asked = data_set_charge(file, plan)
@@ -85,7 +86,9 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
 
 
 def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
-    """The ledger's charge to the data set for a campaign, in words; it does not depend on the people who take part."""
+    """The ledger's charge to the data set for a campaign, in words. The charge does not depend on the people who take
+    part.
+    """
     asked = data_set_charge(file, plan)
     return str(Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent)
 
@@ -93,13 +96,13 @@ def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
 def ledger_says(
     file: CampaignFile, plan: CampaignPlan, store: Store | None
 ) -> tuple[Literal["admits", "refuses", "charged"], str]:
-    """The present answer of the ledger to the campaign: whether it admits, refuses or has charged the campaign, with a
-    text that says why.
+    """The present answer of the ledger to a campaign: whether the ledger admits, refuses or has charged the campaign,
+    with a text on the reason.
 
     Args:
-        file: the campaign.
-        plan: the plan of the campaign, which the campaign's own budgets admit.
-        store: the store of the ledger; None where there is no store yet, so that nothing was charged.
+        file: the campaign file.
+        plan: the plan of the campaign. The budgets in the campaign file must admit the plan.
+        store: the store of the ledger; None if there is no store yet, so that nothing was charged.
     """
     if store is None:
         return "admits", "The ledger admits the campaign: the ledger has charged nothing so far."

@@ -1,17 +1,18 @@
-"""The operator's look at the records before a run, and the stop of a run that would do harm. All findings are for the
-operator alone.
+"""The operator's check of the records before a run. The check stops a run with too many unusable records. All findings
+are for the operator alone.
 
-A run stops before the charge if too many rows of its file cannot be used, and its operator learns why. A release of a
-file with too many unusable rows would cost a whole budget and say nothing true. The promises of a release with too many
-unusable rows would still hold, since unusable rows count as null records. For this check, a custodian's table is read
-once before anything is charged, and the rows of a file about people are counted while they are collected.
+If too many rows of the data file cannot be used, the run stops before the charge, and the operator receives the
+reasons. Without the stop, the run would spend privacy budget on a useless result. The privacy promise would still hold,
+since unusable rows count as null records. For this check, a custodian's table is read once before anything is charged.
+The rows of a file about people are counted while they are collected.
 
-The stop depends on records, so only the operator may see it, and no published file contains the operator's answer. The
-accepted share of unusable rows must stand in the campaign file before the first look at the records, since a share that
-is written later may follow from the records.
+The stop depends on records, so only the operator may see the stop. The operator may let the run go on, and no published
+file contains this decision. The accepted fraction of unusable rows must stand in the campaign file before the first
+look at the records, since a fraction that is written later may depend on the records.
 
-Records that people handed in one by one never stop a settlement, nor do reports that their devices drew: other people
-would see the stop. A kind that asks people for missing answers stops only where no row of its file can be used.
+Records that people handed in one by one never stop a settlement. Reports that participants' devices drew never stop a
+settlement, either. In both cases, other people would see that the settlement stopped. A kind that asks people for
+missing answers stops a run only if no row of the data file can be used.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = ["SHOWN", "accepted", "cell_texts", "check_harm", "check_sections", "h
            "missing_files", "reasons", "too_many_empty"]
 
 SHOWN = 10
-"""Number of rejected records that a page shows; the operator's file lists them all."""
+"""Number of rejected records that a page shows. The operator's file of rejected records lists all of them."""
 
 
 def missing_files(file: CampaignFile) -> dict[str, Path]:
@@ -55,24 +56,24 @@ def missing_files(file: CampaignFile) -> dict[str, Path]:
 
 
 def reasons(found: Check) -> dict[str, int]:
-    """The number of rejected rows for each reason, most frequent first."""
+    """Mapping from the reason of a rejection to the number of rejected rows, with the most frequent reason first."""
     return dict(Counter(found.rejected.values()).most_common())
 
 
 def cell_texts(found: Check) -> list[str]:
-    """The faults of cells and rows, in words with counts."""
+    """Texts about the faults of cells and rows in the data file, each with the number of faulty cells or rows."""
     return [text for texts in found.cells.values() for text in texts]
 
 
 def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
-    """The warning to the operator where more slots are empty than the promises allow for; empty where the promises
-    hold.
+    """The warning to the operator that more slots are empty than the promises of truth and accuracy allow for. The
+    result is an empty text if these promises hold.
 
     Args:
-        slots: number of invited slots.
+        slots: the number of invited slots, which is the length of the public list of ids.
         usable: the number of slots with a usable record.
-        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None where these
-            promises need no such limit.
+        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None if these promises
+            need no such limit.
     """
     if tolerated is None or slots - usable <= tolerated:
         return ""
@@ -82,7 +83,7 @@ def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
 
 
 def check_sections(found: Check) -> list[Section]:
-    """The findings of a check, for the operator alone."""
+    """The sections of a page with the findings of a check, for the operator alone."""
     parts = list(found.own) if found.own else _records(found)
     if found.rejected:
         first = tuple(found.rejected.items())[:SHOWN]
@@ -131,12 +132,12 @@ _REASONS = 12  # that a stop names
 
 
 def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bool:
-    """Whether a run would read the operator's file while nothing is charged yet, so that the run may still stop.
+    """Whether a run would read the operator's data file before anything is charged, so that the run may still stop.
 
     Args:
         campaign: the campaign that would be run.
-        store: the store of the campaign; None where there is no store yet.
-        known: the campaign as the store records it; None where the store does not know it.
+        store: the store of the campaign; None if there is no store yet.
+        known: the campaign as the store records it; None if the store does not know the campaign.
     """
     if isinstance(campaign.file.kind, LocalKind):
         return False
@@ -147,15 +148,15 @@ def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bo
 
 
 def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: bool = False) -> None:
-    """Look at the operator's file, and stop where a run should not go on.
+    """Check the operator's data file, and raise an error if a run should stop before the charge.
 
     Args:
         campaign: the campaign that would be run.
-        home: the installation; default `Home.default()`.
-        accept_unusable: whether the run goes on in any case, so that the file is not looked at.
+        home: the installation (the folder with the keys and notes); default `Home.default()`.
+        accept_unusable: whether the run goes on in any case. If so, the rows of the data file are not checked.
 
     Raises:
-        InvalidInput: the error that `harm` returns, for the operator alone, or the one that `accepted` raises.
+        InvalidInput: the error that `harm` returns, for the operator alone, or the error that `accepted` raises.
     """
     if accept_unusable:
         accepted(campaign.file, home)
@@ -172,12 +173,12 @@ def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: 
 
 
 def look(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Check:
-    """Note in the installation that the records are looked at, and then read the operator's file once, as the run reads
-    it.
+    """Note in the installation that somebody looks at the records, and then read the operator's data file once, in the
+    same way as the run.
 
     Args:
-        campaign: the campaign that names the file.
-        home: the installation; default `Home.default()`.
+        campaign: the campaign whose file names the data file.
+        home: the installation (the folder with the keys and notes); default `Home.default()`.
         progress: a function that receives the progress.
     """
     file = campaign.file
@@ -186,15 +187,15 @@ def look(campaign: Planned, home: Home | None = None, progress: Progress | None 
 
 
 def accepted(file: CampaignFile, home: Home | None = None) -> float:
-    """The share of unusable rows at which a run still goes on, as the campaign file declares it.
+    """The largest fraction of unusable rows at which a run still goes on, as the campaign file declares it.
 
     Args:
         file: the campaign file.
-        home: the installation, which notes the first look; default `Home.default()`.
+        home: the installation, which notes the accepted fraction at the first look; default `Home.default()`.
 
     Raises:
-        InvalidInput: the file declares a larger share than at the first look at its records. A share that was raised
-            after the first look may follow from the records, and the campaign file is published.
+        InvalidInput: the file declares a larger fraction than at the first look at the records. A fraction that was
+            raised after the first look may depend on the records, and the campaign file is published.
     """
     there = home or Home.default()
     said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
@@ -210,24 +211,24 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
 
 
 def harmful(usable: int, lost: int, share: float) -> bool:
-    """Whether too many rows of the operator's file, or all of them, cannot be used.
+    """Whether too many rows of the operator's data file cannot be used, or none can be used.
 
     Args:
-        usable: number of rows, or people, that can be used.
-        lost: number of rows that cannot be used.
-        share: the share of unusable rows at which a run still goes on, as `accepted` returns it.
+        usable: the number of rows, or of people's records, that can be used.
+        lost: the number of rows that cannot be used.
+        share: the largest fraction of unusable rows at which a run still goes on, as `accepted` returns it.
     """
     return not usable or lost > share * (usable + lost)
 
 
 def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidInput | None:
-    """The reason why a run of the operator's file stops before the charge, for the operator alone; None where the run
-    does not stop.
+    """The error with which a run of the operator's data file stops before the charge, for the operator alone; None if
+    the run does not stop.
 
     Args:
-        campaign: the campaign that names the file.
-        found: the result of a look at the file, such as the result of `Campaign.check`.
-        home: the installation; default `Home.default()`.
+        campaign: the campaign whose file names the data file.
+        found: the result of a check of the data file, as `Campaign.check` returns it.
+        home: the installation (the folder with the keys and notes); default `Home.default()`.
     """
     share, rows, lost = accepted(campaign.file, home), found.usable + len(found.rejected), len(found.rejected)
     absent = found.slots - found.usable if found.held else 0  # of people who were invited, some stay away

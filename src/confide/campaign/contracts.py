@@ -1,4 +1,4 @@
-"""Rounds of contracts: in each round every person receives a signed offer, before they hand in any record.
+"""Rounds of contracts. In each round, every participant receives a signed offer before they hand in any record.
 
 The operator draws up a round from the reports of all participants, shows each person their contract, and draws up
 another round without the people who declined. Participants' devices draw records for the contracts of the final round
@@ -48,14 +48,14 @@ _LARGEST = 1 << 31  # bytes of a round: some 200 a person with a contract
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Round:
-    """One round of contracts; for the operator alone, since the participants' reports follow from it.
+    """One round of contracts; for the operator alone, since the contracts disclose the participants' reports.
 
     Args:
         number: the number of the round, from 1.
-        final: whether the round is final, so that participants' devices act on its contracts.
+        final: whether the round is final, so that participants' devices draw records for the contracts.
         without: ids of participants who declined or stayed away.
-        drawn: the contracts that the kind drew up.
-        path: the path of the round's file.
+        drawn: the contracts of all participants, in the form that the campaign's kind defines.
+        path: the path of the file that holds the round.
     """
 
     number: int
@@ -70,14 +70,14 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Contract:
-    """The offer to one person.
+    """The signed offer to one participant in a round of contracts.
 
     Args:
         identity: the participant's id.
         round: the number of the round.
-        final: whether the participant's device may act on the contract.
+        final: whether the contract is final, so that the participant's device may draw a record for it.
         terms: the terms of the contract, in the form that the campaign's kind defines.
-        signer: fingerprint of the key that signed the contract.
+        signer: the fingerprint of the key that signed the contract.
         token: the whole contract as one line of text.
     """
 
@@ -99,14 +99,14 @@ def draw_up(
     """Draw up the next round of contracts from the file of reports; the new round replaces the earlier one.
 
     Args:
-        campaign: the campaign of a kind with contracts.
+        campaign: a campaign whose kind has contracts.
         without: ids of participants who declined or stayed away, in addition to participants who were left out of the
             earlier round.
-        again: ids that were left out of the earlier round and take part after all.
+        again: ids of participants who were left out of the earlier round, and take part after all.
         progress: a function that receives the progress.
-        home: the installation whose key signs; default `Home.default()`.
-        reports: the folder from which a relative path of the file of reports starts; default the campaign file's
-            folder.
+        home: the installation whose key signs the contracts; default `Home.default()`.
+        reports: the folder from which a relative path of the file of reports starts; default the folder of the campaign
+            file.
 
     Raises:
         Refused: a round is final already, or somebody else drew up another round at the same time.
@@ -141,15 +141,17 @@ def finish(
     round stays final.
 
     Args:
-        campaign: the campaign of a kind with contracts.
-        store: the store in which it will be settled.
-        home: the installation whose key signs; default `Home.default()`.
-        check: a function that is called before anything is noted, and raises where the round may not become final.
-        number: the number of the round that the operator read; None makes the current round final, whatever its number.
+        campaign: a campaign whose kind has contracts.
+        store: the store in which the campaign will be settled.
+        home: the installation whose key signs the contracts; default `Home.default()`.
+        check: a function that receives the round before anything is noted, and raises an error if the round may not
+            become final.
+        number: the number of the round that the operator read; None if the current round is made final without a check
+            of the number.
 
     Raises:
-        Refused: there is no round, or its number is not `number`; another round was final; or this is a restored copy,
-            and its original may have made a round final.
+        Refused: there is no round, or the round has another number than `number`; another round is final already; or
+            this installation is a restored copy, whose original may have made a round final.
         BudgetExceeded: the ledger does not admit the campaign.
     """
     file, home = campaign.file, Home.default() if home is None else home
@@ -177,7 +179,8 @@ def finish(
 
 
 def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = False) -> Round:
-    """The current round, read from its file and accepted only with a signature of this installation's key.
+    """The current round of contracts, read from the file of the round. A file without a signature of this
+    installation's key is refused.
 
     Args:
         file: the campaign file.
@@ -185,7 +188,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
         final: whether a round that is not final is refused.
 
     Raises:
-        Refused: there is no round, or a final round was asked for and the round is not final.
+        Refused: there is no round, or `final` is True and the round is not final.
         InvalidInput: the file was altered, or belongs to another campaign or installation.
     """
     kind, home = _kind(file), Home.default() if home is None else home
@@ -213,7 +216,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
 
 
 def contract_of(file: CampaignFile, identity: str, home: Home | None = None) -> Contract:
-    """One person's contract in the current round.
+    """The contract of one participant in the current round.
 
     Raises:
         Refused: no round was drawn up.
@@ -223,13 +226,13 @@ def contract_of(file: CampaignFile, identity: str, home: Home | None = None) -> 
 
 
 def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> Contract:
-    """One person's contract in a round that was read before.
+    """The contract of one participant in a given round.
 
     Args:
-        file: the campaign, of a kind with contracts.
-        found: the round of the contract.
+        file: the file of a campaign whose kind has contracts.
+        found: the round to which the contract belongs.
         identity: the participant's id.
-        home: the installation whose key signs.
+        home: the installation whose key signs the contract.
     """
     kind = _kind(file)
     person = kind.identity(file.config, identity)
@@ -239,14 +242,14 @@ def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> 
 
 
 def read_contract(file: CampaignFile, identity: str, token: str, key: str | None = None) -> Contract:
-    """The contract that a token encodes, accepted only with a valid signature.
+    """The contract that a token encodes. A token without a valid signature is refused.
 
     Args:
         file: the campaign file.
-        identity: the id that the contract should be for, as on the public list.
+        identity: the id of the participant to whom the contract should belong, as on the public list.
         token: the text of `Contract.token`.
-        key: fingerprint of the operator's key, from the offer. Without the fingerprint, a signature by any key is
-            accepted, which does not prove that the operator made the token.
+        key: the fingerprint of the operator's key, from the offer. If `key` is None, a signature by any key is
+            accepted. Such a signature does not prove that the operator made the token.
 
     Raises:
         InvalidInput: the token is no contract, was altered, belongs to another participant or campaign, or is signed

@@ -1,7 +1,7 @@
-"""The campaign file: one TOML document that says everything about a campaign; all of it is public.
+"""The campaign file: a TOML document with all settings of a campaign. The whole file is public.
 
-The file starts with `format = 1`, `kind` and `title`; the other tables belong to the kind. An unknown key is an error
-that names the nearest known key, so a misspelt bound is never ignored.
+Every file has the keys `format = 1`, `kind` and `title`, and the table `[budget]`. The kind of the campaign defines all
+other tables. An unknown key is an error that names the nearest known key, so a misspelt bound is never ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ __all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "Planned", "load", "pars
            "slot_of"]
 
 HEAD_WORDS = FileWords()
-"""Old words of the part that all campaign files share: `[budget]` and the keys above it."""
+"""Former names of keys and values in the part that all campaign files share: `[budget]` and the keys above all tables.
+"""
 
 _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f"
          r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+")
@@ -94,21 +95,21 @@ class CampaignFile:
     """A validated campaign file.
 
     Args:
-        path: the path that it was read from.
+        path: the path of the file.
         title: the campaign's public title.
-        kind: the kind's implementation.
-        budget: the ledger's budget for the data set.
-        config: the kind's own tables, validated.
-        text: the file's text.
-        document: the contents of the text: tables, keys and values, in today's words.
-        words: the old words that the kind still reads.
+        kind: the implementation of the campaign's kind.
+        budget: the table `[budget]`: the most that all campaigns on the data set may spend together.
+        config: the validated tables that the campaign's kind defines.
+        text: the text of the file.
+        document: the contents of the file as nested mappings, with the present names of all keys and values.
+        words: the former names of keys and values that a file of this kind may still use.
 
     Attributes:
-        name: short name: the file's name without its ending.
-        folder: the folder in which relative paths of the file start.
-        digest: SHA-256 of the contents of the file; comments, white space and the order of keys change nothing. The
-            digest uses the oldest name of each key, so a file that is rewritten in today's words stays the same
-            campaign.
+        name: the name of the file without its ending.
+        folder: the folder that contains the file. Relative paths in the file start from this folder.
+        digest: SHA-256 of the contents of the file, as 64 hexadecimal digits. Comments, white space and the order of
+            keys do not change the digest. The digest uses the oldest name of each key, so a file that is rewritten with
+            the present names stays the same campaign.
     """
 
     path: Path
@@ -151,8 +152,8 @@ def parse(data: bytes, path: Path) -> CampaignFile:
     """Validate the contents of a campaign file.
 
     Args:
-        data: the file's bytes.
-        path: the path at which the file lies, or would lie.
+        data: the bytes of the file.
+        path: the path of the file, for messages and for relative paths in the file. The file need not exist.
 
     Raises:
         InvalidInput: for the same reasons as in `load`, once the file is read.
@@ -227,7 +228,7 @@ def _check_people(config: Any) -> None:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema of a kind's campaign file."""
+    """The JSON schema of the campaign files of one kind."""
     implementation = kind(name)
     out: dict[str, Any] = implementation.config.model_json_schema()
     head = _Head.model_json_schema()
@@ -410,15 +411,15 @@ def _elsewhere(key: str, tables: list[type[BaseModel]]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planned:
-    """A campaign that was planned.
+    """A campaign file together with its plan.
 
     Args:
         file: the validated campaign file.
         kind: the file's own kind, which defines the campaign's records, results and pages.
-        plan: the plan of the kind.
+        plan: the plan that the kind has made from the file.
 
     Attributes:
-        held: whether a custodian holds the records, so that nobody is invited, and nobody has a share.
+        held: whether a custodian holds the records. If so, nobody is invited, and nobody has a share of the result.
     """
 
     file: CampaignFile
@@ -434,7 +435,7 @@ class Planned:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of the ids of all invited people; empty where a custodian holds the records."""
+        """The public list of the ids of all invited people; empty if a custodian holds the records."""
         return self.kind.identities(self.file.config)
 
     @property
@@ -450,7 +451,8 @@ class Planned:
         return found
 
     def record(self, identity: str) -> tuple[Any, int]:
-        """A participant's record and index, from the file that the campaign names.
+        """A participant's record and index, from the data file that the campaign file names. In a campaign with a
+        public list of ids, the index is the position of the participant's id in the list, counted from 0.
 
         Args:
             identity: the participant's id.
@@ -459,11 +461,11 @@ class Planned:
 
 
 def slot_of(file: CampaignFile, identity: str) -> int:
-    """The rank of an id in the public list of ids, from 0.
+    """A participant's slot: the position of their id in the public list of ids, counted from 0.
 
     Args:
-        file: the campaign.
-        identity: the id.
+        file: the campaign file.
+        identity: the participant's id.
 
     Raises:
         InvalidInput: the id is not on the list, or the campaign has no list.

@@ -1,11 +1,11 @@
-"""The collection of records that people hand in: opening it, reading them from one file, taking them one by one, and
-playing the side of all participants at once.
+"""The collection of records that participants hand in. A collection is opened, and its records are read from one file
+or taken one by one. In a rehearsal, the operator draws the reports of all participants.
 
-Where participants' devices draw the reports, each report is a release to its collector, even if the campaign is never
-settled. The ledger is charged when a collection of reports from devices is opened, in the same transaction, for all
-invited slots. A campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before
-the contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
-their records, so the settlement is charged.
+If participants' devices draw the reports, each report already discloses something to the collector, even if the
+campaign is never settled. The ledger is charged when a collection of reports from devices is opened, in the same
+transaction, for all invited slots. A campaign that is never settled keeps its debit. In a campaign with contracts,
+nothing is drawn before the contracts are final, so the final round is charged. In all other campaigns the participants
+trust the collector with their records, so the settlement is charged.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ __all__ = ["When", "book_of", "charged_at", "collected", "hand_in", "open_collec
            "submit"]
 
 When = Literal["opening", "final round", "settlement"]
-"""The event that charges the ledger."""
+"""The step of a campaign at which the ledger is charged."""
 
 
 def charged_at(kind: Kind) -> When:
-    """The event at which the ledger is charged, for a campaign whose participants hand in their records one by one.
+    """The step at which the ledger is charged, for a campaign whose participants hand in their records one by one.
 
     Args:
         kind: the kind of the campaign.
@@ -59,7 +59,7 @@ def charged_at(kind: Kind) -> When:
 
 
 def opening_says(campaign: Planned) -> str:
-    """A text on the charge for opening a collection, or on the later event that charges the ledger.
+    """A text on the charge for opening a collection, or on the later step at which the ledger is charged.
 
     Args:
         campaign: the campaign that would be opened.
@@ -79,17 +79,17 @@ def opening_says(campaign: Planned) -> str:
 def open_collection(
     campaign: Planned, store: Store, also: Callable[[Connection, Stored], None] | None = None
 ) -> Stored:
-    """Open a campaign's collection once, and charge the ledger where participants' devices draw their reports without
-    contracts.
+    """Open a campaign's collection once. The ledger is charged at the opening if participants' devices draw the reports
+    without contracts.
 
     Args:
         campaign: the campaign to open.
         store: the store of the campaign.
-        also: a function that is called in the same transaction, with the stored campaign.
+        also: a function that is called with the connection and the stored campaign, in the same transaction.
 
     Raises:
         BudgetExceeded: the ledger does not admit the campaign; nothing was opened.
-        Refused: the collection is open already, and was not charged when it was opened.
+        Refused: the collection must be charged when it is opened, but was opened before without a charge.
     """
     file, plan = campaign.file, campaign.plan
     asked, early = charge_of(file, plan), charged_at(file.kind) == "opening"
@@ -103,8 +103,8 @@ def open_collection(
 
 
 def collected(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Collection:
-    """The records from the file that the campaign names, as `Campaign.collect` reads them; with contracts, the records
-    sent on the final contracts.
+    """The records from the data file that the campaign file names, as `Campaign.collect` reads them. In a campaign with
+    contracts, these are the records that participants sent under their final contracts.
     """
     file, kind = campaign.file, campaign.kind
     if isinstance(kind, ContractKind):
@@ -187,7 +187,7 @@ def rehearse(
     campaign: Planned, kind: LocalKind, target: Path, total: float | None, home: Home | None,
     progress: Progress | None,
 ) -> int:
-    """Play the side of all participants, and write the rows that they would hand in: see `Campaign.rehearse`."""
+    """Draw the reports of all participants, and write the rows that they would hand in: see `Campaign.rehearse`."""
     file = campaign.file
     # Played once for nothing: a file without [rehearsal], or answers that cannot be used, must cost no level.
     played = kind.rehearse(file.config, campaign.plan, file.folder, Noise.simulated(0))

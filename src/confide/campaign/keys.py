@@ -1,7 +1,7 @@
 """Tables that list every key of a kind's campaign file, with its meaning, its range, and its default.
 
-The tables are made from the kind's JSON schema, so that they state the limits that are checked, for kinds of other
-packages too.
+The tables are made from the JSON schema of the kind, so they state exactly the limits that are checked. The tables are
+also made for kinds of other packages.
 """
 
 from __future__ import annotations

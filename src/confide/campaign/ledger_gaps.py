@@ -58,8 +58,8 @@ _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 
 
 def foreign_letters(name: str) -> tuple[str, ...]:
-    r"""The Unicode names of letters that do not belong to the main script of their word, among scripts with letters
-    that look alike.
+    r"""The Unicode names of the letters that do not belong to the main script of their word. Only scripts with letters
+    that look alike are considered, such as Latin and Cyrillic.
 
     Args:
         name: the name of a data set.
@@ -86,7 +86,7 @@ def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
     Args:
         name: the name of a data set.
-        known: names that the reader may see.
+        known: the names of data sets that the reader may see.
 
     Example:
         >>> near_names("Pay survey 2", ["pay-survey", "pay survey 2", "sleep survey", "Pay survey 2"])
@@ -97,7 +97,7 @@ def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def alike(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of two or more names that are near each other, directly or through other names of the group, in the given
+    """Groups of two or more names that are nearly alike, directly or through other names of the group, in the given
     order.
 
     Example:
@@ -133,8 +133,8 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
     """The warnings to an operator before a campaign is charged, each a sentence.
 
     Args:
-        file: the file of the campaign.
-        store: the store whose ledger would be charged; None where there is no store yet.
+        file: the campaign file.
+        store: the store whose ledger would be charged; None if there is no store yet.
         folders: the folders that may have packs beside them: the folder chosen for the outcome, and the default one.
     """
     name, known = file.budget.data_set, () if store is None else store.data_sets()

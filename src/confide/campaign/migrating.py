@@ -1,9 +1,9 @@
-"""The command `confide migrate`: it rewrites older campaign files in today's words, and keeps a copy of each file
-beside it.
+"""The command `confide migrate`, which rewrites older campaign files with the present names of keys and values. A copy
+of each old file is kept beside the rewritten file.
 
-Every version of confide reads the old words, so no file has to be rewritten. A rewritten file has the same contents and
-the same digest, so it stays the same campaign. Comments, order and layout stay as they are, letter by letter. All other
-files that confide has written (packs, stores, people's own files) stay readable as they are.
+Every version of confide reads the former names, so no file has to be rewritten. A rewritten file has the same contents
+and the same digest, so it stays the same campaign. Comments, order and layout stay as they are, letter by letter. All
+other files that confide has written (packs, stores, people's own files) stay readable as they are.
 
 The standard library's reader of TOML returns values without their positions. To find positions, `places` scans the
 letters of a document that the standard reader has accepted. `places` does not detect invalid TOML, and its callers
@@ -44,15 +44,15 @@ _PLAIN = re.compile(r"[^,\]}#\r\n]+")  # numbers, dates, true and false
 
 @dataclass(frozen=True)
 class Place:
-    """The position of a key or a text in a TOML document.
+    """The position of a key or of a quoted text in a TOML document.
 
     Args:
         path: the keys that lead to the place, as they are written, without positions in lists. If the place belongs to
             a key, the path ends with this key.
-        start: the position of the first letter.
-        end: the position after the last letter.
-        text: the key, or the value of the text.
-        is_key: whether the place belongs to a key, not to a text.
+        start: the position of the first character in the document, from 0.
+        end: the position after the last character.
+        text: the key or the text, without quotes.
+        is_key: True for a key, False for a text.
     """
 
     path: tuple[str, ...]
@@ -63,7 +63,7 @@ class Place:
 
 
 def places(document: str) -> Iterator[Place]:
-    """The places of all keys and texts of a document, in their order.
+    """The positions of all keys and quoted texts of a document, in the order of the document.
 
     Args:
         document: a text that `tomllib.loads` accepts.
@@ -154,13 +154,13 @@ _MOST_COPIES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class WordChange:
-    """The change of one word of a campaign file.
+    """The change of one name of a key, or of one value, in a campaign file.
 
     Args:
-        line: the line of the word, from 1.
-        place: the dotted key of the word, as the file writes it.
-        old: the word in the file.
-        new: the word of today.
+        line: the number of the line, from 1.
+        place: the dotted key, such as `privacy.epsilon`, as the file writes it.
+        old: the former name, which stands in the file.
+        new: the present name.
     """
 
     line: int
@@ -171,15 +171,16 @@ class WordChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """The sort of a file, and the changes that a migration would make in it.
+    """The sort of a file, and the changes that a migration would make in the file.
 
     Args:
         path: the path of the file; for a store that is given by its URL, the URL without its password.
-        what: "campaign", or a key of `NOTHING_TO_DO`.
-        changes: the changes of old words.
-        refused: the reason why a new campaign with this file is refused; empty where it is not refused.
-        before: the bytes of the file.
-        after: the bytes of the file in today's words.
+        what: "campaign" for a campaign file; otherwise a key of `NOTHING_TO_DO`.
+        changes: the changes from former to present names, in the order of the file.
+        refused: the reason why a new campaign with this file would be refused; empty if the campaign would not be
+            refused.
+        before: the bytes of the file as it stands; empty if the file is no campaign file.
+        after: the bytes of the file with the present names; empty if the file is no campaign file.
     """
 
     path: PurePath
@@ -191,7 +192,7 @@ class Looked:
 
 
 def look(name: str) -> Looked:
-    """Find out the sort of a file, and its old words. Nothing is written.
+    """Find out the sort of a file, and the former names in the file. Nothing is written.
 
     Args:
         name: a file, a folder, or the URL of a store.
@@ -219,13 +220,14 @@ def look(name: str) -> Looked:
 
 
 def rewrite(found: Looked) -> Path:
-    """Rewrite a campaign file in today's words. Where the path is a link, the file behind it is rewritten.
+    """Rewrite a campaign file with the present names of keys and values. If the path is a link, the file behind the
+    link is rewritten.
 
     Args:
         found: the result of `look`, with changes.
 
     Returns:
-        Path of the copy of the old file, beside the rewritten one.
+        Path of the copy of the old file, which lies beside the rewritten file.
 
     Raises:
         InvalidInput: the file was changed after `look`, or its folder cannot be written to.

@@ -1,4 +1,4 @@
-"""The noise and the code of a run: one charge pays for one release, however often a run is started again.
+"""The noise and the code of a run. One charge pays for one release, however often a run is started again.
 
 A run of confide's own mechanisms draws secure noise, and every new attempt draws fresh noise. Two sorts of run write
 their noise to disk before using it, keep it until the publication, and reuse it in every later attempt:
@@ -15,9 +15,9 @@ Kept noise is replaced by fresh noise in one case only, a withdrawal during the 
 that then ends without an error, its outcome is destroyed unseen and the next attempt draws fresh noise, as with
 confide's own mechanisms.
 
-The journal, the file with the kept noise, lies in a folder of its campaign alone. The folder's name is the digest of
-the campaign file, so another campaign never gets the same noise. The installation notes the existence of a journal
-before any noise is drawn into it. A campaign with a missing or shortened journal is over.
+The journal is the file with the kept noise. Each campaign has a separate folder for its journal. The folder's name is
+the digest of the campaign file, so another campaign never gets the same noise. The installation notes the existence of
+a journal before any noise is drawn into it. A campaign with a missing or shortened journal is over.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _JOURNAL = "noise.journal"
 
 
 class KeptNoise:
-    """The noise of one campaign's run, and the private folder in which it is kept.
+    """The noise of one campaign's run, and the private folder in which the noise is kept.
 
     Args:
         noise: the noise that the run draws from.
-        folder: the folder of this campaign alone.
+        folder: the private folder of one campaign's noise, which is named after the digest of the campaign file.
     """
 
     def __init__(self, noise: JournalNoise, folder: Path) -> None:
@@ -79,12 +79,12 @@ def _own_folder(file: CampaignFile, home: Home) -> Path:
 
 
 def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> AbstractContextManager[KeptNoise]:
-    """The noise of a run that may wait, kept in the folder that its kind names.
+    """The noise of a run that may wait, kept in the folder that the campaign's kind names.
 
     Args:
-        file: the campaign.
+        file: the campaign file.
         kind: the kind of the campaign.
-        home: the installation, which notes that the journal exists.
+        home: the installation (the folder with the keys and notes), which notes that the journal exists.
 
     Raises:
         InvalidInput: the journal is missing, is damaged, is shorter than before, or can be read by others.
@@ -108,11 +108,11 @@ def _kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise
 
 
 def forget(file: CampaignFile, home: Home) -> None:
-    """Destroy the noise of a published campaign whose run ended before it could destroy the noise itself.
+    """Destroy the kept noise of a published campaign, if the run ended before the noise was destroyed.
 
     Args:
-        file: the campaign.
-        home: the installation.
+        file: the campaign file.
+        home: the installation (the folder with the keys and notes).
     """
     _void(_own_folder(file, home), file, home)
     if isinstance(file.kind, PausingKind):
@@ -136,11 +136,11 @@ _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
 
 def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
-    """The digest of the code of a mechanism and its kind; empty where both are part of confide.
+    """The digest of the code of a mechanism and its kind; empty if both are part of confide.
 
     Args:
-        file: the campaign.
-        plan: the plan.
+        file: the campaign file.
+        plan: the plan of the campaign.
 
     Raises:
         InvalidInput: a class is not defined in any file.
@@ -150,10 +150,11 @@ def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
 
 @contextmanager
 def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noise]:
-    """The noise of a run. A mechanism or kind that is not part of confide gets the noise of its first attempt again.
+    """The noise of a run. If the mechanism or the kind is not part of confide, every attempt gets the noise of the
+    first attempt.
 
     Args:
-        campaign: the campaign that is charged.
+        campaign: the campaign, which the ledger has charged.
         store: the store of the campaign.
         withdrawals: the number of people who had withdrawn when the records of this run were read.
 
@@ -174,10 +175,10 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
 
 
 def same_code(campaign: Planned, noise: JournalNoise) -> None:
-    """Check that a resumed run has the code with which it was begun; code of confide itself is not checked.
+    """Check that a resumed run has the code with which the run was begun. Code of confide itself is not checked.
 
     Args:
-        campaign: the campaign that is charged.
+        campaign: the campaign, which the ledger has charged.
         noise: the noise of the run.
 
     Raises:
@@ -199,15 +200,15 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
 
 @contextmanager
 def until_published(campaign: Planned, store: Store, number: int) -> Iterator[None]:
-    """Destroy the kept noise at the end of the block, after the run's publication.
+    """Context manager that destroys the kept noise at the end of its block, after the run's publication.
 
-    An error about missing noise is ignored where another process has published the campaign meanwhile, and has
-    destroyed the noise.
+    An error about missing noise is ignored if another process has published the campaign meanwhile, and has destroyed
+    the noise.
 
     Args:
-        campaign: the campaign that is charged.
+        campaign: the campaign, which the ledger has charged.
         store: the store of the campaign.
-        number: the number of the campaign.
+        number: the number of the campaign in the store.
     """
     if is_ours(campaign.plan.mechanism, campaign.file.kind):
         yield

@@ -1,7 +1,7 @@
 """The pack of a settled campaign: its public files, with a signed statement about them.
 
-The statement `campaign.json` names the campaign by the digest of its file and every other file by its SHA-256, and is
-signed with the operator's key. All files of a pack are public, so their folder may be published as it is.
+The statement `campaign.json` has the digest of the campaign file and the SHA-256 of every other file of the pack. The
+statement is signed with the operator's key. All files of a pack are public, so their folder may be published as it is.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
 
 
 def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> list[Section]:
-    """The page of a result, with the plan and the offer in folded sections; it follows from the public part of an
-    outcome.
+    """The sections of a result's page, with the plan and the offer in folded sections. All sections follow from the
+    public part of an outcome.
     """
     before = [replace_fields(section, folded=True) for section in (*plan.sections(), *plan.offer())]
     return [*file.kind.result(plan, outcome), *before]
@@ -91,7 +91,7 @@ def picture_data(shown: Sequence[Section], text: str) -> bytes:
 
 
 def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -> str:
-    """The HTML page of the result; without `draw`, it has no pictures."""
+    """The HTML page of the result. If `draw` is False, the page has no pictures."""
     lead = "Settled with secure noise. Everything on this page is public."
     return page(file.title, lead, shown, drawn="checked" if draw else "none")
 
@@ -182,9 +182,9 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
     """The files of an earlier study in a folder, which a new study may replace.
 
     Args:
-        folder: the folder into which the study goes.
-        tables: names of the tables that the new study writes; None where they are not known yet, so that any table may
-            be replaced.
+        folder: the folder into which the study is written.
+        tables: names of the tables that the new study writes; None if the names are not known yet, so that any table
+            may be replaced.
 
     Raises:
         InvalidInput: the folder holds anything else.
@@ -221,7 +221,7 @@ def fill(
 
 
 def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
-    """Write the list of rejected records with the reasons. The list follows from private records: it is for the
+    """Write the list of rejected records with the reasons. The list follows from private records, so it is for the
     operator alone, and is never published.
 
     Raises:
@@ -232,12 +232,12 @@ def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
 
 
 def as_csv(table: pa.Table) -> str:
-    """A small table as CSV text; reading it gives exactly the same numbers."""
+    """A small table as CSV text. A reader of the text gets exactly the same numbers."""
     return _lines([tuple(table.column_names), *(tuple(row.values()) for row in table.to_pylist())])
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """A long table as Parquet; for one version of pyarrow, equal values give equal bytes."""
+    """A long table as the bytes of a Parquet file. With one version of pyarrow, equal values give equal bytes."""
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
@@ -293,7 +293,7 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
 
 
 def tidy(folder: Path) -> None:
-    """Remove the drafts of a folder that a dead process has left: hidden directories of this user that nobody has
+    """Remove the drafts of a folder that an ended process has left: hidden directories of this user that no process has
     locked.
     """
     with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time

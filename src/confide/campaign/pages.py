@@ -1,4 +1,4 @@
-"""The reports of the store and of a verification, as sections of pages."""
+"""Sections of pages for participants and operators: contracts, shares, the ledger, payouts, and verifications."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
 
     Args:
         fingerprint: the fingerprint of the operator's key.
-        shares: whether participants have shares.
+        shares: whether participants have shares of the result.
     """
     own = "; with your own file, the command also checks your share" if shares else ""
     return Section(title="How you can check the result", blocks=(Text((
@@ -43,8 +43,8 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
 
 
 def warning_sections(plan: CampaignPlan) -> list[Section]:
-    """The warning at the top of a participant's page that the promise of privacy is too weak to hide anything; empty
-    where the promise is strong enough.
+    """The warning at the top of a participant's page that the promise of privacy is too weak to hide anything; empty if
+    the promise is strong enough.
 
     Args:
         plan: the plan of a campaign.
@@ -62,8 +62,9 @@ def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *,
 
     Args:
         share: the share of one participant.
-        terms: the terms by which a part of the share is money; None where no part is.
-        none: whether it is known that the participant handed in no record; False where a record may have been erased.
+        terms: the terms of payment, which name the part of the share that is an amount of money; None if no part is
+            money.
+        none: whether it is known that the participant handed in no record; False if a record may have been erased.
     """
     rows = tuple((name.replace("_", " "), terms.money(value) if terms is not None and name == terms.column else
                   value if isinstance(value, str | int | float | None) else str(value))
@@ -77,8 +78,8 @@ def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
     """The goods of a participant without a stored record.
 
     Args:
-        goods: a table with one line for each good; empty where the participant gets nothing.
-        none: whether it is known that the participant handed in no record; False where a record may have been erased.
+        goods: a table with one line for each good; empty if the participant gets nothing.
+        none: whether it is known that the participant handed in no record; False if a record may have been erased.
     """
     shown: tuple[Block, ...] = (Table(columns=tuple(name.replace("_", " ") for name in goods.column_names), rows=tuple(
         tuple(row.values()) for row in goods.to_pylist())),) if goods.num_rows else (Text(("You get nothing.",)),)
@@ -86,7 +87,7 @@ def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
 
 
 def contract_note(contract: Contract) -> Section:
-    """The participant's next step with a contract, and the key that signed it."""
+    """The participant's next step with a contract, and the fingerprint of the key that signed the contract."""
     state = ("The contract is final. Your device uses it to draw and hand in your record, once." if contract.final else
              "The contract is not final: agree or decline. If somebody declines, everybody's contract changes.")
     return Section(title=f"Round {contract.round}", private=True, blocks=(Text((
@@ -127,11 +128,12 @@ _WAITS = {
 
 
 def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> Section:
-    """The state of each campaign of a store; for the operator alone, since it contains the number of withdrawals.
+    """The state of each campaign of a store. The section contains the numbers of withdrawals, so it is for the operator
+    alone.
 
     Args:
         campaigns: the campaigns of a store.
-        charged: the numbers of the campaigns that the ledger has charged.
+        charged: the numbers (`Stored.number`) of the campaigns that the ledger has charged.
     """
     title = "Campaigns (private: for the operator alone)"
     if not campaigns:
@@ -147,8 +149,9 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
     """The spent and remaining budget of each data set, and the debits of each campaign.
 
     Args:
-        standings: the standings of the data sets that the reader may see.
-        elsewhere: the number of campaigns that the installation has released and this ledger does not know.
+        standings: the budget, the spend and the debits of each data set that the reader may see.
+        elsewhere: the number of campaigns whose results this installation has released although this ledger does not
+            know the campaigns.
     """
     gaps = [] if not elsewhere else [
         f"This installation has released {elsewhere:,} campaign{'s' * (elsewhere > 1)} that this ledger does not know: "
@@ -191,8 +194,9 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
 
     Args:
         identity: the participant's id.
-        found: the participant's own standing; None where the ledger lists none.
-        data_set: the standing of the data set.
+        found: the participant's own budget and spend, with the debits of the data set; None if the ledger does not list
+            the participant.
+        data_set: the budget, the spend and the debits of the data set; used only if `found` is None.
     """
     if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
         return Section(title=f"Participant {identity}, {data_set.account}", private=True, blocks=(Text((
@@ -213,7 +217,8 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
 
 
 def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> list[Section]:
-    """The state of the payouts; for the operator alone, since totals disclose information about records.
+    """The sections of a page on the state of payouts, for the operator alone, since totals disclose information about
+    records.
 
     Args:
         found: the result of `Campaign.payouts`.
@@ -276,8 +281,8 @@ def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) 
 
     Args:
         identity: the participant's id.
-        deposit: the deposit that is returned to the participant, in words; empty where they left none; None where the
-            campaign asks for no deposits.
+        deposit: the deposit that is returned to the participant, as a text such as "5.00 EUR"; empty if the participant
+            left no deposit; None if the campaign asks for no deposits.
         pays: whether the campaign pays anybody.
     """
     nothing = "nothing is paid for this record" if pays else "no result follows from this record"

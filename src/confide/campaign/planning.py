@@ -36,7 +36,7 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
     """The plan of a campaign file, as `Campaign.plan` gives it.
 
     Args:
-        file: the campaign.
+        file: the campaign file.
         home: the installation that may have charged the campaign already; default `Home.default()`.
 
     Raises:
@@ -109,12 +109,12 @@ _OTHERWISE = "ask more people, allow a larger error, or ask for fewer answers"
 
 
 def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
-    """A campaign file with other values of some keys, which may be keys of `[budget]`.
+    """A copy of a campaign file with new values of some keys, which may be keys of `[budget]`.
 
     Args:
-        file: the campaign.
-        keys: mapping from a dotted key, such as "people.count", to its value; for a whole table, such as "method",
-            mapping from its name to the table.
+        file: the campaign file.
+        keys: mapping from a dotted key, such as "people.count", to the new value, or from the name of a whole table,
+            such as "method", to the new table.
 
     Raises:
         InvalidInput: the kind does not accept one of the new values.
@@ -128,12 +128,12 @@ def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
 
 @contextmanager
 def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Iterator[None]:
-    """Context manager that changes the remedies of the refusals raised within its block: each remedy either fits
-    `[budget]`, or names the budget that it needs.
+    """Context manager that changes the errors raised within its block. Each remedy that an error suggests either fits
+    `[budget]`, or names the larger budget that it needs.
 
     Args:
-        file: the campaign.
-        plan: a function that plans a whole campaign, including the check of its budget.
+        file: the campaign file.
+        plan: a function that plans a whole campaign, including the check of the budget.
     """
     try:
         yield

@@ -76,7 +76,7 @@ def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "
 
     Args:
         title: the campaign's title.
-        lead: one line below the title.
+        lead: one line of text, shown below the title.
         sections: the sections in reading order.
         drawn: "all" for all pictures that can be drawn, "checked" for pictures whose drawings can be compared with
             their numbers, "none" for no picture.
@@ -146,7 +146,7 @@ class Placed:
 
     Args:
         words: the description of the picture, escaped as HTML.
-        drawing: the SVG; None where it was left out.
+        drawing: the drawing as SVG; None if the drawing was left out.
         state: `DRAWN`, or the reason why the drawing was left out: `NO_SOFTWARE` or `UNKNOWN_FORM`.
     """
 
@@ -167,8 +167,8 @@ def _words(found: re.Match[str]) -> str:
 
 
 def without_pictures(text: str) -> tuple[str, list[str | None]]:
-    """A page with every drawing left out, as without drawing software, and the list of the drawings; None for a picture
-    that had none.
+    """A page without its drawings, as it would be without drawing software, and the list of the drawings. The list has
+    one entry for each picture, which is None if the picture had no drawing.
     """
     return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{_words(found)}</p>', text), [
         each.drawing for each in placed(text)]

@@ -12,8 +12,9 @@ Each arrow in the diagram is one transaction. The charge is debited once, before
 leaves the process before the publication, so a settlement that was interrupted is resumed under the same debit with
 fresh noise. A run that may have to wait, or whose mechanism or kind is not part of confide, is resumed with its first
 noise (`confide.campaign.own_runs`). If several processes settle a campaign at once, one process publishes its outcome.
-All other processes that settle the campaign discard their outcomes and return the published one. The stored outcome
-never changes by a byte. An installation that has released a campaign under its key settles it in no other store.
+All other processes that settle the campaign discard their outcomes and return the published outcome. The stored outcome
+never changes by a byte. An installation that has released the outcome of a campaign does not settle this campaign in
+another store.
 
 The charge of a failed run stays, and the error says so (`RunFailed`). Faults of a mechanism that can be found earlier
 are found when the campaign is planned (`confide.campaign.trial`).
@@ -68,11 +69,12 @@ class Settled:
 
     Args:
         title: the campaign's title.
-        outcome: billboard, shares and guarantees; the rows of the shares are empty once everybody is paid.
-        tables: the public result in natural units, such as `coefficients`.
-        folder: the folder of its pack, which holds only public files.
-        fresh: True where this call has published the outcome; False where the outcome was stored before, or another
-            process has published meanwhile.
+        outcome: the billboard (the public part of the result), the participants' shares, and the guarantees. All rows
+            of the shares are empty once everybody is paid.
+        tables: mapping from a name, such as `coefficients`, to a table of the public result in natural units.
+        folder: the folder of the campaign's pack, which holds only public files.
+        fresh: True if this call has published the outcome; False if the outcome was stored before, or another process
+            has published an outcome meanwhile.
         number: the campaign's number in the store.
     """
 
@@ -96,18 +98,18 @@ def settle(
 
     Args:
         campaign: the campaign to settle.
-        folder: the folder into which the pack goes.
-        store: the store of the campaign; default the installation's own.
+        folder: the folder into which the pack is written.
+        store: the store of the campaign; default the store of `Home.default()`.
         progress: a function that receives the progress of the collection, and then the progress of a long run.
-        accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used. No
-            file that the settlement writes contains the value of `accept_unusable`.
+        accept_unusable: whether the settlement goes on even if too many rows of the operator's data file cannot be
+            used. No file that the settlement writes contains the value of `accept_unusable`.
 
     Raises:
         BudgetExceeded: the ledger does not admit the campaign; no record was read.
         InvalidInput: the operator's file has no rows, or too many that cannot be used; nothing was charged. The message
             gives the reasons, and is for the operator alone.
-        InvalidInput: the folder holds something else, such as the pack of the campaign with an earlier version of its
-            file.
+        InvalidInput: the folder holds other files than this campaign's pack, such as the pack of the campaign with an
+            earlier version of the campaign file.
         Refused: this installation has settled the campaign in another store; nothing was charged in this store.
     """
     from confide.campaign.store import Store
@@ -176,15 +178,16 @@ def _advance(
 
 
 def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
-    """Store the contracts that become final, and charge the ledger once for the records that will be sent on them.
+    """Store the contracts that become final, and charge the ledger once for the records that participants will send
+    under these contracts.
 
     Args:
-        campaign: the campaign of a kind with contracts.
-        store: the store in which it will be settled.
-        batches: the contracts, as the kind's codec packs them.
+        campaign: a campaign whose kind has contracts.
+        store: the store in which the campaign will be settled.
+        batches: the contracts, in batches that the codec of the campaign's kind turns into bytes.
 
     Raises:
-        BudgetExceeded: the ledger does not admit the campaign, which is over.
+        BudgetExceeded: the ledger does not admit the campaign. The campaign is cancelled.
     """
     _charged(campaign, store, lambda: Collection(data=batches, rejected={}), accept_unusable=True)
 
@@ -193,7 +196,7 @@ def _committed(campaign: Planned, store: Store) -> Stored:
     """A campaign with final contracts that this store has charged.
 
     Args:
-        campaign: the campaign of a kind with contracts.
+        campaign: a campaign whose kind has contracts.
         store: the store in which it is settled.
 
     Raises:
@@ -220,7 +223,7 @@ def _charged(
         accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used.
 
     Raises:
-        BudgetExceeded: the ledger does not admit the campaign, which is over.
+        BudgetExceeded: the ledger does not admit the campaign. The campaign is cancelled.
         InvalidInput: too many rows cannot be used; nothing was charged.
         Refused: the campaign is over.
     """
@@ -381,10 +384,10 @@ def charged_once(campaign: Planned, *, pausing: bool = False) -> Iterator[None]:
 
     Args:
         campaign: the campaign that runs.
-        pausing: whether the campaign's kind may have to wait, which it reports by a refusal.
+        pausing: whether the campaign's kind may have to wait, which the kind reports by raising `Refused`.
 
     Raises:
-        RunFailed: any other fault.
+        RunFailed: the code raised any other error.
     """
     try:
         yield

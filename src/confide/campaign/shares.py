@@ -1,6 +1,6 @@
 """The share of one participant of a settled campaign, the withdrawal of a record, and the list of handed-out goods.
 
-The list of goods is for the operators of kinds that hand out goods. Kinds that pay money have the queue of payouts in
+The list of goods is for the operators of kinds that hand out goods. Kinds that pay money have a queue of payouts in
 place of a list of goods. The list of handed-out goods follows from the settled outcome, since the file of records may
 have changed, and leaves out people who withdrew. The list of goods follows from shares, so it must lie outside of
 packs, and only its owner may read it.
@@ -39,7 +39,7 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
     Args:
         campaign: the settled campaign.
         identity: the participant's id.
-        store: the store in which it was settled; default the installation's own.
+        store: the store in which the campaign was settled; default the store of `Home.default()`.
 
     Raises:
         Refused: the campaign was not settled in this store, or the shares were erased because everybody is paid.
@@ -65,12 +65,13 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
 
 
 def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple[Any, int]:
-    """A participant's record and index, from the values that the participant gives.
+    """A participant's record and index, from the values that the participant gives. In a campaign with a public list of
+    ids, the index is the position of the participant's id in the list, counted from 0.
 
     Args:
         campaign: the planned campaign.
         identity: the participant's id.
-        record: the participant's record, as a mapping from column to value.
+        record: mapping from the name of a column to the participant's value, as text.
 
     Raises:
         InvalidInput: the values are no record of this campaign, or the participant's contract is not valid.
@@ -84,7 +85,7 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
 
 
 def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown: PublicOutcome) -> dict[str, Any]:
-    """One portable file with a participant's record and share: see `Campaign.own_file`."""
+    """The contents of one file with a participant's record and share: see `Campaign.own_file`."""
     own_record, index = parsed(campaign, identity, record)
     return {"format": 1, "content": campaign.file.digest, "id": identity, "index": index, "record": dict(record),
             "share": dict(shown.mechanism.decode(own_record, index, shown.billboard))}
@@ -110,9 +111,10 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
     """Check, before a run is charged, that the list of goods can be written to a path.
 
     Args:
-        campaign: the campaign of a kind that hands out goods.
-        path: a new file.
-        folder: the folder in which the pack will lie.
+        campaign: a campaign whose kind hands out goods.
+        path: the path of the list, at which no file exists yet.
+        folder: the future folder of the pack, in which the list may not lie, since packs are public; None if this is
+            not checked.
 
     Raises:
         Refused: the kind hands out no goods.
@@ -137,8 +139,8 @@ def hand_out(campaign: Planned, path: str | os.PathLike[str], outcome: Outcome) 
     """Write the list of handed-out goods, with one line for each copy of a good.
 
     Args:
-        campaign: the campaign of a kind that hands out goods.
-        path: a new CSV file, which only its owner may read.
+        campaign: a campaign whose kind hands out goods.
+        path: the path of a new CSV file, which only its owner may read.
         outcome: the settled outcome: `campaign.settle().outcome`, or `campaign.settled()`.
 
     Raises:

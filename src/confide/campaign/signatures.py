@@ -25,7 +25,7 @@ anybody can make a valid signature.
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """The first 160 bits of the key's SHA-256, in groups of letters and digits that are easy to read aloud."""
+    """The first 160 bits of the key's SHA-256, as five groups of eight hexadecimal digits."""
     text = digest(key.public_bytes_raw())[:40]
     return "-".join(text[start : start + 8] for start in range(0, 40, 8))
 
@@ -46,7 +46,7 @@ def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -
 
 
 def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The statement with the key and its signature.
+    """The statement together with the public key and the signature, both in hexadecimal digits.
 
     Example:
         >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -60,8 +60,8 @@ def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 
 
 def signed_by(signed: Mapping[str, Any]) -> str | None:
-    """The fingerprint of the key that signed a statement; None where the signature is wrong, or anybody could have made
-    it.
+    """The fingerprint of the key that signed a statement. The result is None if the signature is wrong, or if anybody
+    could have made the signature.
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -1,5 +1,5 @@
-"""Reading a settled campaign: its public files from a folder, if they are unaltered and belong to this campaign, and
-its outcome with the shares from a store.
+"""Reading the result of a settled campaign. Public files are read from a folder, and accepted only if they are
+unaltered and belong to the campaign. The outcome with the shares is read from a store.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcom
 
     Raises:
         InvalidInput: the folder holds the outcome of another campaign, or of an earlier version of this campaign's
-            file; it was altered; or it has no note, and its manifest has other parameters than this campaign.
+            file; a file in the folder was altered; or the folder has no `campaign.json`, and its manifest has other
+            parameters than this campaign.
         Refused: the folder holds no settled campaign.
     """
     if not any((folder / name).exists() for name in (NOTE, MANIFEST)):
@@ -121,8 +122,8 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
     `with`.
 
     Args:
-        file: the campaign.
-        url: the URL of the store; default the installation's own.
+        file: the campaign file.
+        url: the URL of the store; default the store of `Home.default()`.
 
     Raises:
         Refused: the installation has no store of its own yet, so the campaign is not settled in it.

@@ -26,15 +26,16 @@ def study(
     campaign: Planned, folder: Path, seed: int, home: Home | None = None, *, progress: Progress | None = None,
     accept_unusable: bool = False,
 ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-    """Run with simulated noise, and compare the outcome with the outcome without privacy: see `Campaign.study`.
+    """Run with simulated noise, and compare the outcome with the outcome without noise: see `Campaign.study`.
 
     Args:
         campaign: the campaign to study.
-        folder: the folder of the study, which may replace an earlier study and nothing else.
-        seed: the seed of the noise.
+        folder: the folder into which the study is written. The folder may hold an earlier study, which is replaced, and
+            nothing else.
+        seed: the seed of the simulated noise.
         home: the installation, which notes the look at the records; default `Home.default()`.
         progress: a function that receives the progress.
-        accept_unusable: whether the study goes on where too many rows of the operator's file cannot be used.
+        accept_unusable: whether the study goes on even if too many rows of the operator's data file cannot be used.
 
     Raises:
         InvalidInput: too many rows of the file cannot be used, as in `settle`.

@@ -1,5 +1,4 @@
-"""The trade-off between levels of privacy: the loss, the error and the money that a campaign would promise at each
-level.
+"""The trade-off between privacy, error and money: the figures that a campaign would promise at other levels of privacy.
 
 The campaign is planned again at several public levels. For each plan, all levels in the file's `[privacy]` table are
 multiplied by the same factor. No data is read, so the comparison costs no privacy. A level that is refused, or at which
@@ -31,7 +30,7 @@ from confide.contract.presentation import Block, Section, Table, Text
 __all__ = ["FACTORS", "Point", "kept_trade_off", "points", "trade_off"]
 
 FACTORS = (0.125, 0.25, 0.5, 1 / math.sqrt(2.0), 1.0, math.sqrt(2.0), 2.0, 4.0, 8.0)
-"""Factors by which the levels are multiplied: public, and the same for every campaign."""
+"""Factors by which the levels of privacy are multiplied. The factors are public, and the same for every campaign."""
 
 _LEVELS = ("epsilon", "rho", "mu", "ceiling", "largest_local_loss")
 """Beginnings of the keys of `[privacy]` that state levels. All levels are multiplied together, so that their
@@ -44,16 +43,18 @@ _DELTA = 1e-6  # at which a loss is stated as an epsilon, where the campaign's b
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """The prediction at one level.
+    """The predicted privacy loss, error and payments at one level of privacy.
 
     Args:
-        factor: the factor by which the campaign's own levels are multiplied.
-        epsilon: loss of the first privacy guarantee, in nats; nan where nothing was planned.
-        error: bound of the accuracy guarantee that the comparison shows; nan where there is none.
-        money: bound on the expected total; nan where nothing is paid or promised.
+        factor: the factor by which the levels of privacy in the campaign file are multiplied, above 0.
+        epsilon: the loss of the first privacy guarantee, as an epsilon in nats, at the delta of `[budget]` (at 1e-6 if
+            that delta is 0); nan if the campaign cannot be planned, or its loss has no epsilon.
+        error: the bound of the accuracy guarantee that the comparison shows; nan if there is none.
+        money: the bound on the expected total of all payments, in the currency of the campaign; nan if nothing is paid
+            or promised.
         vacuous: names of the promises that are vacuous at this level: "privacy", "error", "money".
-        problem: the reason why nothing can be planned at this level, or why the budget does not admit it; empty where
-            the campaign can run.
+        problem: the reason why the campaign cannot be planned at this level, or why the budget does not admit the plan;
+            empty if the campaign can run.
     """
 
     factor: float
@@ -65,15 +66,16 @@ class Point:
 
 
 def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Point, ...]:
-    """The prediction at each level, from public parameters alone.
+    """The predicted privacy loss, error and payments at each level, from public parameters alone.
 
     Args:
-        campaign: the campaign; the plan at its own levels determines which accuracy guarantee is compared.
-        factors: factors above 0.
+        campaign: the campaign. The plan at the levels of the campaign file determines which accuracy guarantee is
+            compared.
+        factors: the factors by which the levels of privacy are multiplied; each above 0 and finite.
 
     Raises:
         InvalidInput: a factor is not above 0 or not finite.
-        Refused: the campaign cannot be planned with its own levels, or its file states no level of privacy.
+        Refused: the campaign cannot be planned at the levels of its file, or the file states no level of privacy.
     """
     for factor in factors:
         if not 0.0 < factor < math.inf:
@@ -91,8 +93,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     """Privacy, error and money at other levels, as a chart and a table.
 
     Args:
-        campaign: the same as in `points`.
-        factors: factors above 0, by which the levels of privacy are multiplied.
+        campaign: the campaign, as in `points`.
+        factors: the factors by which the levels of privacy are multiplied; each above 0 and finite.
 
     Raises:
         InvalidInput: for the same reasons as in `points`.
@@ -142,7 +144,7 @@ def kept_trade_off(campaign: Campaign) -> Section:
     object.
 
     Args:
-        campaign: the same as in `points`.
+        campaign: the campaign, as in `points`.
 
     Raises:
         Refused: for the same reasons as in `points`.

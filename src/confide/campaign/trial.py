@@ -1,10 +1,10 @@
 """Trials of a mechanism before anything is charged: a settlement of synthetic participants, without the store.
 
-A mechanism or kind that a user has written may fail, or return something that cannot be published; after the charge it
-would be too late. When the campaign is planned, each trial of a kind (`TriedKind`) goes through the steps of a
-settlement. Records are stored and read, and the mechanism runs with simulated noise. The result of the run becomes
-public files and is read back. Shares are decoded again, paid, and explained. All data in a trial are synthetic, so a
-fault is reported with its type, place and message.
+A mechanism or kind that a user has written may fail, or may return something that cannot be published. After the
+charge, such a fault would cost privacy budget. When the campaign is planned, each trial of a kind (`TriedKind`) goes
+through the steps of a settlement. Records are stored and read, and the mechanism runs with simulated noise. The result
+of the run becomes public files and is read back. Shares are decoded again, paid, and explained. All data in a trial are
+synthetic, so a fault is reported with its type, place and message.
 
 A trial cannot show faults that depend on the records of real participants, or on the number of participants.
 """
@@ -43,17 +43,18 @@ _NOTHING = "the trial used a simulated population: no record was read, and nothi
 
 
 def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
-    """Run the mechanism of a campaign through its kind's trials; nothing is done where the kind has none.
+    """Run the trials that the campaign's kind defines for the campaign's mechanism. Nothing is done for a kind without
+    trials.
 
     Args:
-        file: the campaign.
-        plan: the plan.
+        file: the campaign file.
+        plan: the plan of the campaign.
 
     Returns:
-        Remarks in sentences, on findings that are no faults by themselves.
+        Remarks, each one or more sentences, on findings that need not be faults.
 
     Raises:
-        InvalidInput: the mechanism fails, or its result is wrong; the message says where.
+        InvalidInput: the mechanism fails, or its result is wrong; the message names the step.
     """
     alone = dict[str, None]()
     if isinstance(file.kind, TriedKind):

@@ -1,4 +1,4 @@
-"""The files of payouts: lists of payees, batches for a spreadsheet or a bank, and the bank's answers.
+"""Files about payouts: lists of payees, batches of payments for a spreadsheet or a bank, and the bank's answers.
 
 The store holds the queue of payouts. This package reads and writes files, and pays nobody.
 """

@@ -25,9 +25,9 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
     """Check one line of Latin text.
 
     Args:
-        field: the name of the line.
-        whose: the line in words, for messages, such as "the name of 'ann'".
-        text: the given text.
+        field: the name of the checked field, for error messages.
+        whose: the field in words, for error messages, such as "the name of 'ann'".
+        text: the text to check.
         longest: the largest number of characters.
 
     Returns:
@@ -62,7 +62,8 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
 
 
 def check_reference(reference: object) -> str:
-    """Check the reference of a payment: banks pass it on unchanged, and spreadsheets take it for text.
+    """Check the reference of a payment. Banks pass on a valid reference unchanged, and spreadsheets read a valid
+    reference as text.
 
     Raises:
         InvalidInput: the text is no reference of SEPA's form.
@@ -79,7 +80,7 @@ def check_reference(reference: object) -> str:
 
 
 def check_text(field: str, text: object) -> str:
-    """Check a text that is kept unchanged, such as a participant's id: it must be possible to write it as UTF-8.
+    """Check a text that is kept unchanged, such as a participant's id. It must be possible to write the text as UTF-8.
 
     Raises:
         InvalidInput: the text is empty, is no text, or has half of a surrogate pair.

@@ -31,10 +31,10 @@ def rows(
     r"""The rows below the header, each with the number of its first line; empty lines are skipped.
 
     Args:
-        text: the text, with a header that names the columns in any order.
-        required: columns that must exist.
-        optional: columns that may exist.
-        others: whether further columns may exist; they are ignored.
+        text: the text of the file. The first line names the columns, in any order.
+        required: the names of columns that must exist.
+        optional: the names of columns that may exist.
+        others: whether further columns may exist. Further columns are ignored.
 
     Raises:
         InvalidInput: the header or a line is malformed; the message names the column or the line. The message repeats

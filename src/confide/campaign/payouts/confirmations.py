@@ -1,9 +1,9 @@
-"""The answers of the bank: which payments were made and which failed.
+"""The answers of the bank to exported payments: "paid" or "failed" for each payment.
 
 In a report in ISO 20022 (pain.002.001.10), only final statuses count. ACSC and ACCC, settled on the payer's or the
 payee's account, are "paid". RJCT and CANC, rejected or cancelled before execution, are "failed". Every other status is
-pending, even one that says "accepted". A failed payment may be ordered again, so a doubtful status is refused or left
-pending.
+pending, even a status that means "accepted". A failed payment may be ordered again, so a doubtful status is refused or
+left pending.
 """
 
 from __future__ import annotations
@@ -51,26 +51,27 @@ def read_confirmations(
     path: str | os.PathLike[str], messages: Mapping[str, Collection[str]] | None = None,
     failed: Collection[str] = frozenset(),
 ) -> dict[str, Status]:
-    """Mapping from reference to the final status of its payment; pending payments are left out.
+    """Mapping from the reference of a payment to its final status. Pending payments are left out.
 
-    The file is CSV in UTF-8 with the columns `reference` and `status`, or a report in pain.002.001.10. A status in CSV
-    is paid or failed. Further columns of a CSV file are ignored, so that a status can be added to the table of a batch.
+    The file is CSV in UTF-8 with the columns `reference` and `status`, or a report in pain.002.001.10. In CSV, a status
+    is `paid` or `failed`. Further columns of a CSV file are ignored, so that a status can be added to the table of a
+    batch.
 
-    A report may also state the status of a whole message. A status of a whole message holds for all references of the
-    message that the report does not name one by one. In a message that failed as a whole, every reference that is named
-    must have failed too. A message that is paid as a whole is refused if some of its payments failed before and the
-    report does not name these.
+    A report may also state the status of a whole message, which is the order for one batch. This status holds for all
+    payments of the message that the report does not name one by one. If a message failed as a whole, every payment that
+    the report names must have failed too. If a message is paid as a whole, the report must name all payments of the
+    message that failed according to an earlier answer.
 
     Args:
         path: the path of the file.
-        messages: mapping from `Batch.message` to the references in the batch, for all batches that were sent to the
-            bank.
-        failed: references of payments that failed according to an earlier answer of the bank.
+        messages: mapping from the name of a message (`Batch.message`) to the references in the batch, for all batches
+            that were exported.
+        failed: the references of payments that failed according to an earlier answer of the bank.
 
     Raises:
-        InvalidInput: a status is unknown, a reference has two contradicting statuses, a whole message is not in
-            `messages` or is paid although some of its payments had failed, or the file has a document type declaration
-            or is no status report. The error names the line or the reference.
+        InvalidInput: a status is unknown; a reference has two contradicting statuses; a whole message is not in
+            `messages`, or is paid although some of its payments had failed and are not named; or the file has a
+            document type declaration or is no status report. The error names the line or the reference.
     """
     file = as_path("confirmations", path)
     return parse_confirmations(read_bytes("confirmations", file, _LARGEST), messages, failed, file)
@@ -80,14 +81,14 @@ def parse_confirmations(
     data: bytes, messages: Mapping[str, Collection[str]] | None = None, failed: Collection[str] = frozenset(),
     name: Path = Path("the answer"),
 ) -> dict[str, Status]:
-    """Mapping from reference to the final status of its payment, from the bytes of a file as in `read_confirmations`.
+    """Mapping from the reference of a payment to its final status, from the bytes of a file as in `read_confirmations`.
 
     Args:
-        data: CSV or XML in UTF-8.
-        messages: mapping from `Batch.message` to the references in the batch, for all batches that were sent to the
-            bank.
-        failed: references of payments that failed according to an earlier answer of the bank.
-        name: the name of the file in errors.
+        data: the bytes of a CSV or XML file in UTF-8.
+        messages: mapping from the name of a message (`Batch.message`) to the references in the batch, for all batches
+            that were exported.
+        failed: the references of payments that failed according to an earlier answer of the bank.
+        name: the name of the file, for error messages.
 
     Raises:
         InvalidInput: for the same reasons as in `read_confirmations`, or the file is too large.

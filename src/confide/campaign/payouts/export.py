@@ -1,5 +1,5 @@
-"""The operator's steps with payouts: from the queue to a file, in CSV or as an order to a bank, and from the bank's
-answer back to the queue.
+"""The operator's export and import of payouts. An export writes approved payouts to a CSV file or to an order to a
+bank. An import takes the bank's answers back into the queue.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _SPECIAL = re.compile(r'[",\r\n]|^ | $')
 
 
 def as_table(batch: Batch, *, spreadsheet: bool = True) -> bytes:
-    """The batch as CSV with the columns `reference,id,amount,currency`, and `name,iban,bic` where the payments have
-    payees.
+    """The CSV table of a batch, with the columns `reference,id,amount,currency`, and also `name,iban,bic` if the
+    payments have payees.
 
-    The text is UTF-8 with newlines as line ends. Amounts are in the currency's unit with all of its digits. The same
-    batch gives the same bytes.
+    The text is UTF-8 with newlines as line ends. Amounts are in the unit of the currency, with all decimal places of
+    the currency, such as 12.50 for 1250 cents. The same batch gives the same bytes.
 
     A cell that a spreadsheet could take for a formula (it begins with = + - @ or holds a tab, a line break or another
     control character) is refused. A cell that could run as a formula is not escaped: an apostrophe before an id would
@@ -48,11 +48,11 @@ def as_table(batch: Batch, *, spreadsheet: bool = True) -> bytes:
     spreadsheet opens the file, ask for `spreadsheet=False`: cells are then written as they are, and read back exactly.
 
     Args:
-        batch: the payments.
-        spreadsheet: whether a spreadsheet may open the file.
+        batch: the batch of payments.
+        spreadsheet: whether cells that a spreadsheet could run as a formula are refused.
 
     Raises:
-        InvalidInput: a cell that a spreadsheet could run.
+        InvalidInput: a spreadsheet could run a cell as a formula.
 
     Example:
         >>> from confide.campaign.payouts.payment import Payment
@@ -97,17 +97,19 @@ def export_batch(
 
     Args:
         campaign: the settled campaign.
-        store: the store in which it was settled.
-        path: a new file: `.csv`, or `.xml` for pain.001. The file names people, so only its owner may read it.
-        number: number of an earlier batch that the bank has not answered; None for a new batch. The file must have the
-            batch's own format, since a batch in two formats might be paid twice.
-        payees: the operator's file of names and accounts; nothing of it is stored.
-        payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC, for pain.001.
-        text: the text on the bank statements, for pain.001. Do not use the campaign's title, which might tell the bank
-            more about people than they want it to know.
+        store: the store in which the campaign was settled.
+        path: the path of a new file. The name ends in `.csv`, or in `.xml` for pain.001. The file names people, so only
+            its owner may read the file.
+        number: the number of an earlier batch that the bank has not answered; None for a new batch. An earlier batch
+            can be written only in its first format, since a batch in two formats might be paid twice.
+        payees: the path of the operator's CSV file of names and accounts, as in `read_payees`; needed for pain.001. The
+            store never contains names and accounts.
+        payer: the account that pays, as NAME,IBAN or NAME,IBAN,BIC; needed for pain.001.
+        text: the text on the bank statements, for pain.001. Do not use the campaign's title, which might disclose
+            something about the participants to the bank.
 
     Returns:
-        The batch's number.
+        The number of the batch.
 
     Raises:
         InvalidInput: the file exists or has another ending, or names and accounts are missing; nothing was exported.
@@ -131,15 +133,15 @@ def batch_file(
     campaign: Planned, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
     payer: str | None = None, text: str = TEXT,
 ) -> tuple[int, bytes]:
-    """The number of a batch and the contents of its file, as in `export_batch`; no file is written.
+    """The number of a batch and the contents of the batch's file, as in `export_batch`. No file is written.
 
     Args:
         campaign: the settled campaign.
-        store: the store in which it was settled.
-        form: "csv" or "pain.001".
-        number: number of an earlier batch that the bank has not answered; None for a new batch.
-        payees: the contents of the file of names and accounts.
-        payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC, for pain.001.
+        store: the store in which the campaign was settled.
+        form: the format of the file, "csv" or "pain.001".
+        number: the number of an earlier batch that the bank has not answered; None for a new batch.
+        payees: the contents of the operator's CSV file of names and accounts; needed for pain.001.
+        payer: the account that pays, as NAME,IBAN or NAME,IBAN,BIC; needed for pain.001.
         text: the text on the bank statements, for pain.001.
 
     Raises:
@@ -168,12 +170,12 @@ def _exported(
 
 
 def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
-    """Take the bank's answers on exported payouts; taking the same answers again changes nothing.
+    """Record the bank's answers to exported payouts, from a file. To record the same answers again changes nothing.
 
     Args:
         campaign: the settled campaign.
-        store: the store in which it was settled.
-        path: CSV of reference and status, or pain.002.
+        store: the store in which the campaign was settled.
+        path: the path of a CSV file with the columns reference and status, or of a report in pain.002.
 
     Returns:
         Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were in
@@ -183,12 +185,12 @@ def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLik
 
 
 def take_confirmations(campaign: Planned, store: Store, data: bytes) -> dict[str, int]:
-    """Take the bank's answers from the bytes of a file, as `import_confirmations` does from a file.
+    """Record the bank's answers to exported payouts, from the bytes of a file as in `import_confirmations`.
 
     Args:
         campaign: the settled campaign.
-        store: the store in which it was settled.
-        data: CSV of reference and status, or pain.002.
+        store: the store in which the campaign was settled.
+        data: the bytes of a CSV file with the columns reference and status, or of a report in pain.002.
 
     Returns:
         The counts that `import_confirmations` returns.

@@ -1,4 +1,6 @@
-"""A batch as an order to a bank: ISO 20022 pain.001.001.09, customer credit transfer initiation."""
+"""A batch of payments as an order to a bank, in the format ISO 20022 pain.001.001.09 (customer credit transfer
+initiation).
+"""
 
 from __future__ import annotations
 
@@ -60,17 +62,17 @@ decimal point.
 
 
 def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text: str | None = None) -> bytes:
-    """The batch as XML that a bank takes: one order with one transfer for each payment, in the batch's order.
+    """The XML of a batch for a bank: one order with one transfer for each payment, in the order of the batch.
 
-    The same arguments give the same bytes. The message and its only order are both called `batch.message`.
+    The same arguments give the same bytes. Both the message and the only order in it have the name `batch.message`.
 
     Args:
-        batch: payments with payees, in a currency that banks pay in, with the smallest unit that ISO 4217 gives for
-            this currency.
-        payer: the owner of the account that pays.
+        batch: payments with payees, in a currency that banks pay in. The smallest unit of the currency must be the
+            smallest unit of ISO 4217, such as the cent for EUR.
+        payer: the name and the account of the payer.
         execute: the day on which the bank should pay; default the day on which the batch was written, in UTC.
-        text: the text on the statements of payees, which their banks read too; default the campaign's title. The text
-            on bank statements is cut to 140 characters.
+        text: the text on the payees' bank statements, which the banks of the payees read too; default the campaign's
+            title. The text is cut to 140 characters.
 
     Raises:
         InvalidInput: the payments have no payees, the currency has another smallest unit, the sum has more than 18

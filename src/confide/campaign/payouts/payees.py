@@ -17,7 +17,7 @@ from confide.contract.files import as_path, read_bytes, reading
 __all__ = ["LONGEST_NAME", "Payee", "check_account", "parse_payees", "read_payees"]
 
 LONGEST_NAME = 70
-"""Largest number of characters of a name: ISO 20022 allows 140, and SEPA 70 of them."""
+"""Largest number of characters of a name. ISO 20022 allows 140 characters, and SEPA allows 70."""
 
 _LARGEST = 1 << 28  # bytes of a file; a million people fill a quarter of it
 
@@ -31,12 +31,12 @@ class Payee:
 
     Args:
         id: the participant's id in the campaign.
-        name: the name of the account's holder, at most 70 characters of Latin text.
+        name: the name of the holder of the account, at most 70 characters of Latin text.
         iban: the IBAN in capitals, without spaces.
-        bic: the BIC of the participant's bank, 8 or 11 characters; None where the IBAN is enough.
+        bic: the BIC of the participant's bank, 8 or 11 characters; None if the IBAN is enough.
 
     Raises:
-        InvalidInput: one of the values cannot be used. The message names the id, and never the IBAN.
+        InvalidInput: one of the values cannot be used. The message never repeats the IBAN.
 
     Example:
         >>> Payee("ann", "Ann Smith", "GB82WEST12345698765432")
@@ -69,10 +69,10 @@ def check_account(owner: str, name: object, iban: object, bic: object) -> None:
     account exists.
 
     Args:
-        owner: the owner in words, for messages, such as "the payer".
+        owner: the owner of the account in words, for error messages, such as "the payer".
         name: the name of the account's holder.
         iban: the IBAN of the account.
-        bic: the BIC of the account's bank, or None.
+        bic: the BIC of the account's bank; None if no BIC is given.
 
     Raises:
         InvalidInput: one of the values cannot be used. The message names the wrong value, and repeats neither the IBAN
@@ -126,8 +126,8 @@ def _is_country(bic: str) -> bool:
 
 
 def read_payees(path: str | os.PathLike[str]) -> dict[str, Payee]:
-    """Mapping from id to payee, read from the operator's file: CSV in UTF-8 with a header `id,name,iban` and perhaps
-    `bic`.
+    """Mapping from a participant's id to their payee, read from the operator's file. The file is CSV in UTF-8, with a
+    header that names the columns `id`, `name`, `iban` and perhaps `bic`.
 
     Cells are used as they stand, except that the spaces of a printed IBAN are removed. An empty `bic` means that the
     account needs no BIC.
@@ -141,11 +141,11 @@ def read_payees(path: str | os.PathLike[str]) -> dict[str, Payee]:
 
 
 def parse_payees(data: bytes, name: Path = Path("the list")) -> dict[str, Payee]:
-    """Mapping from id to payee, from the bytes of a file as in `read_payees`.
+    """Mapping from a participant's id to their payee, from the bytes of a file as in `read_payees`.
 
     Args:
-        data: CSV in UTF-8.
-        name: the name of the file in errors.
+        data: the bytes of a CSV file in UTF-8.
+        name: the name of the file, for error messages.
 
     Raises:
         InvalidInput: for the same reasons as in `read_payees`.

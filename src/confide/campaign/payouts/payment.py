@@ -24,12 +24,12 @@ _LARGEST_NUMBER = 10**9  # of a batch, so that the message's id stays within 35 
 
 @dataclass(frozen=True)
 class Payer:
-    """The owner of the account that pays.
+    """The payer: the name and the account from which payments are made.
 
     Args:
-        name: the name of the account's holder, at most 70 characters of Latin text.
+        name: the name of the holder of the account, at most 70 characters of Latin text.
         iban: the IBAN in capitals, without spaces.
-        bic: the BIC of the account's bank; None where the IBAN is enough.
+        bic: the BIC of the account's bank, 8 or 11 characters; None if the IBAN is enough.
 
     Raises:
         InvalidInput: one of the values cannot be used; the message does not repeat the IBAN.
@@ -48,10 +48,11 @@ class Payment:
     """The payment to one participant.
 
     Args:
-        reference: the name of the payment in the bank's answer; at most 35 characters of SEPA's restricted set.
-        payee: the participant's name and bank account; None where the operator pays by other means.
+        reference: the name of the payment in the order to the bank and in the bank's answer, at most 35 characters of
+            SEPA's restricted set.
+        payee: the participant's name and bank account; None if the operator does not pay through a bank's order.
         id: the participant's id in the campaign.
-        amount: the amount in the smallest units of the currency, at least 1.
+        amount: the amount in the smallest units of the currency, such as cents; at least 1.
 
     Raises:
         InvalidInput: one of the values cannot be used, or the payee has another id.
@@ -76,12 +77,12 @@ class Batch:
 
     Args:
         campaign: the title of the campaign.
-        number: the number of the batch in its campaign, from 1.
+        number: the number of the batch in its campaign, from 1 to 10^9.
         currency: a code of ISO 4217, or any other name of a unit of payment.
         minor_units: the number of smallest units in one unit of the currency, such as 100 cents in one euro; a power of
             ten.
         written: the time when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
-        payments: at least one payment; all references differ; either all payments have a payee or none has.
+        payments: at least one payment, with different references. Either all payments have a payee, or none has.
 
     Raises:
         InvalidInput: one of the values cannot be used.
@@ -130,29 +131,29 @@ class Batch:
 
     @property
     def named(self) -> bool:
-        """Whether the payments have payees."""
+        """Whether the payments have payees (names and bank accounts)."""
         return self.payments[0].payee is not None
 
     @property
     def coins(self) -> int:
-        """The sum of all payments, in the smallest units of the currency."""
+        """The sum of all payments, in the smallest units of the currency, such as cents."""
         return sum(payment.amount for payment in self.payments)
 
     @property
     def total(self) -> Decimal:
-        """The exact sum of all payments, in the currency's unit."""
+        """The exact sum of all payments, in the unit of the currency, such as euros."""
         return self.decimal(self.coins)
 
     def decimal(self, amount: int) -> Decimal:
-        """An amount in the smallest units of the currency as an exact number in the currency's unit, with all decimal
-        places of the currency.
+        """The exact amount in the unit of the currency, such as euros, for an amount in the smallest units, such as
+        cents. The result has all decimal places of the currency.
         """
         # From text: arithmetic of decimals would round to the 28 digits of its context.
         return Decimal(f"{whole('amount', amount)}E-{len(str(self.minor_units)) - 1}")
 
     @cached_property
     def message(self) -> str:
-        """The name of the batch in messages to the bank."""
+        """The name of the batch in messages to the bank, at most 35 characters."""
         return message(self.campaign, self.number, (payment.reference for payment in self.payments))
 
 
@@ -167,7 +168,7 @@ def message(campaign: str, number: int, references: Iterable[str]) -> str:
     Args:
         campaign: the title of the campaign.
         number: the number of the batch in the campaign.
-        references: the references of all its payments, in any order.
+        references: the references of all payments of the batch, in any order.
     """
     return f"CONFIDE-{number}-{digest(canonical([campaign, number, sorted(references)]))[:16]}"
 

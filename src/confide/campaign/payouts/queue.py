@@ -1,4 +1,4 @@
-"""A campaign's payouts by the ids of its participants, for the operator alone."""
+"""The payouts of a campaign, listed by the ids of participants; for the operator alone."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Payouts:
     Args:
         queue: the number of people and the total amount in each state, the code that approves the queued payouts, and
             the batches.
-        terms: the currency, and the amount of a deposit.
+        terms: the terms of payment, with the currency and the amount of a deposit.
         entries: a table with one row for each person who is paid. The table's columns are `id`, `coins` (the amount in
             the smallest units of the currency; null once all payouts are paid), `state`, and `batch` (null for payouts
             without a batch).
         withdrawn: a table with one row for each person who withdrew before the settlement, empty once all payouts are
             paid. The table's columns are `id` and `deposit`, in the smallest units of the currency; the person's payout
-            includes the deposit, which is 0 where they left none.
-        deposits: mapping from a state to the number of its payouts that include a deposit; None where the campaign asks
-            for no deposits, or the numbers have been erased.
+            includes the deposit. The deposit is 0 if they left none.
+        deposits: mapping from a state of payouts to the number of payouts in this state that include a deposit. None if
+            the campaign asks for no deposits, or if the numbers have been erased.
     """
 
     queue: Queue
@@ -48,11 +48,11 @@ class Payouts:
 
 
 def payouts_of(campaign: Planned, store: Store) -> Payouts:
-    """The state of a campaign's payouts.
+    """The state of the payouts of a settled campaign, listed by the ids of participants.
 
     Args:
         campaign: the settled campaign.
-        store: the store in which it was settled.
+        store: the store in which the campaign was settled.
 
     Raises:
         InvalidInput: the campaign pays nothing.

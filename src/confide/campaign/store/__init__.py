@@ -1,4 +1,6 @@
-"""The store: campaigns, reports, outcomes, ledger and payouts in one database."""
+"""The store: a database with the campaigns of an operator, their reports and outcomes, the privacy ledger, and the
+payouts.
+"""
 
 from confide._lazy import exports
 

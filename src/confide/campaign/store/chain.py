@@ -27,10 +27,11 @@ class Entry:
     """One event of a campaign.
 
     Args:
-        event: the name of the event in `confide.campaign.store.states.Event`, or of an act on payouts.
-        day: the date, YYYY-MM-DD in UTC; empty where it is not disclosed.
+        event: the name of the event, as in `confide.campaign.store.states.StateEvent`; or the name of an act on
+            payouts: "approve", "export", "import" or "reopen".
+        day: the date, YYYY-MM-DD in UTC; empty if the date is not disclosed.
         data: details of the event; all details up to the publication are public.
-        hash: SHA-256 of this event together with the hash of the event before it.
+        hash: SHA-256 of the event together with the hash of the event before, as 64 hexadecimal digits.
     """
 
     event: str
@@ -48,8 +49,8 @@ def _hash(before: str, event: str, day: str, data: Mapping[str, Any]) -> str:
 
 
 def broken(chain: Sequence[Entry]) -> int | None:
-    """The position of the first event with a hash that does not fit its content and its predecessor; None where all
-    hashes fit.
+    """The position, from 0, of the first event with a hash that does not fit the event and the event before; None if
+    all hashes fit.
 
     Example:
         >>> one = Entry(event="plan", day="2026-01-01", data={}, hash=_hash("", "plan", "2026-01-01", {}))
@@ -70,7 +71,7 @@ def append(
     """Add an event, in a transaction that has locked the campaign's row. The event's day is never earlier than the last
     event's day, even after the clock was set back.
 
-    An event that is given an empty day has no day.
+    If the given day is empty, the event has no day.
     """
     from sqlalchemy import insert, select
 
@@ -89,7 +90,7 @@ def append(
 
 
 def entries(connection: Connection, campaign: int) -> tuple[Entry, ...]:
-    """All events of a campaign in order."""
+    """All events of a campaign, in order."""
     from sqlalchemy import select
 
     from confide.campaign.store import schema as s

@@ -1,4 +1,5 @@
-"""Collecting: reports arrive one by one, many at a time, or all at once, and participants may withdraw theirs.
+"""The collection of participants' reports, which arrive one by one, many at a time, or all at once. Participants may
+withdraw their reports.
 
 The module also notes the deposits that the operator of a service has received. Only noted deposits are paid back, or
 set against a debt.
@@ -28,12 +29,12 @@ __all__ = ["Collecting", "Depositing", "Facts", "nothing_asked", "withdrawn"]
 
 
 def withdrawn() -> Refused:
-    """The refusal of a record from a person who has withdrawn."""
+    """The error for a record from a person who has withdrawn."""
     return Refused(worded("this participant has withdrawn"), worded("a new campaign may invite them again"))
 
 
 def nothing_asked() -> Refused:
-    """The refusal of a record where the collection has not begun, or is over."""
+    """The error for a record that arrives before or after the collection."""
     return Refused(worded("nothing is asked for now"), worded("the page of the campaign shows its state"))
 
 
@@ -61,8 +62,9 @@ class Facts:
     Args:
         known: the participant's campaign, as the store records it.
         withdrawn: whether the participant has withdrawn before the publication.
-        reported: whether the store holds a report of the participant.
-        phases: the phases of the participant's rows; empty where they were not looked up.
+        reported: whether the store holds a report of the participant, from collection phase 0.
+        phases: the numbers of the collection phases in which the participant has handed in a row of a file; empty if
+            these phases were not looked up.
     """
 
     known: Stored
@@ -72,16 +74,16 @@ class Facts:
 
 
 class Collecting(Transactions):
-    """The part of a store that takes reports."""
+    """The methods of a store that take reports."""
 
     def facts(self, campaign: int, slot: int, *, rows: bool = False) -> Facts:
-        """All facts about one participant at one moment, in a single query, since every participant's request needs
-        them.
+        """All facts about one participant at one moment. The facts come from a single query, since every request of a
+        participant needs them.
 
         Args:
             campaign: the number of the campaign.
-            slot: the participant's own slot.
-            rows: whether the participant's rows are looked up, too.
+            slot: the participant's position in the public list of ids, from 0.
+            rows: whether the phases of the participant's rows are looked up, too.
         """
         of = (s.report.c.campaign_id == s.campaign.c.id, s.report.c.slot == slot, s.report.c.phase == 0)
         reported = select(s.report.c.slot).where(*of).exists()
@@ -96,11 +98,12 @@ class Collecting(Transactions):
         return Facts(known=stored(row), withdrawn=bool(row.gone), reported=bool(row.reported), phases=phases)
 
     def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0, once: bool = False) -> None:
-        """Take one report. A later report of the same slot replaces the earlier one; with `once`, a different later
-        report is refused.
+        """Take the report of one participant. A later report of the same slot replaces the earlier one. If `once` is
+        True, a different later report is refused.
 
         Raises:
-            Refused: the campaign is not open, this participant has withdrawn, or they have handed in another draw.
+            Refused: the campaign is not open, the participant has withdrawn, or `once` is True and the participant has
+                handed in a different report.
             InvalidInput: the campaign has no slot of this number.
         """
         (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase, once=once)
@@ -115,13 +118,15 @@ class Collecting(Transactions):
 
         Args:
             campaign: the number of the campaign.
-            handed: pairs of a slot and a report, in the order of arrival.
+            handed: pairs of a slot and a report, in the order of arrival. The slot is the participant's position in the
+                public list of ids, from 0.
             phase: the number of the collection phase, 0 unless the kind asks participants more than once.
-            once: whether reports were drawn with noise, so that a different second report of the same slot is refused:
-                it would reveal more of its owner's answer than promised. The same report again does no harm.
+            once: whether a different second report of the same slot is refused. This is necessary for reports that were
+                drawn with noise, since a second draw would reveal more of the participant's answer than promised. The
+                same report may be handed in again.
 
         Returns:
-            For each report, the error that `submit` would raise; None where the report was taken, durably.
+            For each report, None if the report is stored durably; otherwise the error that `submit` would raise.
         """
         with self._locked(campaign) as (connection, known):
             out: list[ConfideError | None] = []
@@ -141,11 +146,12 @@ class Collecting(Transactions):
     def hand_row(
         self, campaign: int, slot: int, row: str, *, phase: int, states: Collection[State], once: bool = False
     ) -> None:
-        """Take one row of a file that the campaign's kind reads; a later row of the same slot replaces the earlier one.
+        """Take one participant's row of a data file that the campaign's kind reads. A later row of the same slot and
+        phase replaces the earlier one.
 
         Args:
             campaign: the number of the campaign.
-            slot: the slot of the row's owner.
+            slot: the participant's position in the public list of ids, from 0.
             row: the row as JSON.
             phase: the number of the collection phase, which tells apart the rows that a participant hands in at
                 different times.
@@ -153,8 +159,8 @@ class Collecting(Transactions):
             once: whether a different second row is refused, as in `submit_many`.
 
         Raises:
-            Refused: the campaign is in another state, its settlement was requested, this participant has withdrawn, or
-                they have handed in another row.
+            Refused: the campaign is in another state, the settlement of the campaign was requested, the participant has
+                withdrawn, or `once` is True and the participant has handed in a different row.
             InvalidInput: the campaign has no slot of this number.
         """
         with self._locked(campaign) as (connection, known):
@@ -169,12 +175,12 @@ class Collecting(Transactions):
             reports.put_row(connection, campaign, slot, row, phase)
 
     def forget_row(self, campaign: int, slot: int, row: str, *, phase: int) -> None:
-        """Erase one row, if it was not replaced since it was read.
+        """Erase one participant's row, if the row was not replaced since the caller read it.
 
         Args:
             campaign: the number of the campaign.
-            slot: the slot of the row's owner.
-            row: the row as it was read.
+            slot: the participant's position in the public list of ids, from 0.
+            row: the row as the caller read it.
             phase: the number of the collection phase, which tells apart the rows that a participant hands in at
                 different times.
         """
@@ -184,26 +190,28 @@ class Collecting(Transactions):
                 of.campaign_id == campaign, of.phase == phase, of.slot == slot, of.row == row))
 
     def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
-        """The slots and rows of all participants who handed in a row, in order of slots; private."""
+        """Pairs of a slot and a row, for all participants who handed in a row, in order of slots; for the operator
+        alone.
+        """
         with self._database.reading() as connection:
             rows = connection.execute(select(t.handed_row.c.slot, t.handed_row.c.row).where(
                 t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase).order_by(t.handed_row.c.slot))
             return [(slot, row) for slot, row in rows]
 
     def row_of(self, campaign: int, slot: int, *, phase: int) -> str | None:
-        """One participant's own row; None where there is none."""
+        """The row that one participant handed in; None if there is none."""
         with self._database.reading() as connection:
             return reports.row_of(connection, campaign, slot, phase)
 
     def report_of(self, campaign: int, slot: int, *, phase: int = 0) -> bytes | None:
-        """One participant's own report; None where there is none."""
+        """The report that one participant handed in; None if there is none."""
         with self._database.reading() as connection:
             found = connection.execute(select(s.report.c.report).where(
                 s.report.c.campaign_id == campaign, s.report.c.phase == phase, s.report.c.slot == slot)).scalar()
         return None if found is None else bytes(found)
 
     def has_withdrawn(self, campaign: int, slot: int) -> bool:
-        """Whether one participant has withdrawn before the publication; for this participant and the operator alone."""
+        """Whether a participant has withdrawn before the publication; for the participant and the operator alone."""
         with self._database.reading() as connection:
             return connection.execute(select(s.withdrawal.c.slot).where(
                 s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot)).first() is not None
@@ -211,12 +219,13 @@ class Collecting(Transactions):
     def collect(
         self, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], *, phase: int = 0
     ) -> None:
-        """Take all reports of a phase at once and close the collection. Nothing is taken where the collection is closed
+        """Take all reports of a phase at once and close the collection. Nothing is taken if the collection is closed
         already.
 
         Args:
             campaign: the number of the campaign.
-            batches: pairs of slots and reports; read only where the campaign is open.
+            batches: pairs of an integer array of slots, of shape (k,), and k reports; read only if the campaign is
+                open.
             phase: the number of the collection phase, 0 unless the kind asks participants more than once.
         """
         with self._locked(campaign) as (connection, known):
@@ -255,7 +264,8 @@ class Collecting(Transactions):
 
         Args:
             campaign: the number of the campaign.
-            slot: the participant's position in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
+            slot: the participant's position in the public list of ids, from 0. In a campaign with the ids "1", "2",
+                ..., the id "1" has slot 0.
 
         Returns:
             Whether the participant withdrew before the publication.
@@ -281,8 +291,8 @@ class Collecting(Transactions):
         return before
 
     def withdrawn(self, campaign: int) -> dict[int, bool]:
-        """Mapping from the slot of each person who withdrew before the publication to whether they had handed in a
-        report; for the operator alone.
+        """Mapping from the slot of each person who withdrew before the publication to True if the person had handed in
+        a report, and False otherwise; for the operator alone.
 
         The list is erased once all payouts are paid. In a campaign without payouts, the list of withdrawals stays,
         since the shares stay too and have empty rows for these people.
@@ -298,14 +308,15 @@ _SLOTS = 500  # in one statement
 
 
 class Depositing(Transactions):
-    """The part of a store that records deposits."""
+    """The methods of a store that record deposits."""
 
     def note_deposits(self, campaign: int, slots: Iterable[int], *, received: bool = True) -> None:
-        """Note the deposits that were received; noting the same deposit again changes nothing.
+        """Note the deposits that were received. To note the same deposit again changes nothing.
 
         Args:
-            campaign: a campaign of the service, before its settlement has begun.
-            slots: the slots of the owners.
+            campaign: the number of a campaign of the service, before the settlement has begun.
+            slots: the slots of the participants who left the deposits: their positions in the public list of ids, from
+                0.
             received: False removes a note that was made by mistake, or after a cancelled campaign's deposit was
                 returned.
 
@@ -335,8 +346,8 @@ class Depositing(Transactions):
         """The slots of all participants whose deposits were noted, for the operator alone. The notes of received
         deposits are erased once all payouts are paid.
 
-        The result is None for a campaign outside the service, where everybody who handed in a report has left their
-        deposit.
+        The result is None for a campaign outside the service. In such a campaign, everybody who handed in a report has
+        left their deposit.
         """
         with self._database.reading() as connection:
             return reports.noted(connection, campaign)

@@ -1,4 +1,5 @@
-"""The database under a store: SQLite or PostgreSQL by URL, its transactions, its migrations.
+"""The database of a store, with its transactions and migrations. A URL names the database, which is SQLite or
+PostgreSQL.
 
 SQLite runs with a write-ahead log that is flushed at every commit (`synchronous=FULL`), so that committed data survive
 a loss of power. Deleted data are overwritten (`secure_delete`). A writing transaction takes the write lock when it
@@ -36,7 +37,7 @@ from confide.contract.words import cause
 __all__ = ["Database", "driver", "insert_many", "is_busy", "reported"]
 
 REVISION = "0007"
-"""The newest migration."""
+"""Number of the newest migration of the tables."""
 
 _WAIT = 60_000  # milliseconds that a writer waits for another one
 _MOMENT = 250  # milliseconds that a checkpoint waits for readers
@@ -53,15 +54,15 @@ _SERVER = "the server must run, and have this database and this user: createdb, 
 
 
 class Database:
-    """Connections to one database whose tables are up to date.
+    """Connections to one database. The tables of the database are brought up to date.
 
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME".
-        create: whether SQLite's file and the tables are made where they do not exist.
+        create: whether a SQLite file and the tables are made if they do not exist.
 
     Raises:
-        InvalidInput: the URL is of another form, the database cannot be reached or is not private, or it holds no store
-            and `create` is False.
+        InvalidInput: the URL has another form; the database cannot be reached, or other users can read its file; or the
+            database holds no store and `create` is False.
     """
 
     def __init__(self, url: str | URL, *, create: bool = True) -> None:
@@ -86,7 +87,7 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The URL without its password."""
+        """The URL of the database without the password."""
         return self._url.render_as_string(hide_password=True)
 
     @property
@@ -96,7 +97,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads; each query sees a state that was committed."""
+        """A transaction that only reads. Each query sees a committed state. Two queries may see different states."""
         with self._transaction() as connection:
             yield connection
 
@@ -109,7 +110,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes; all of its changes are kept, or none."""
+        """A transaction that writes. Either all changes are kept, or none."""
         with self._transaction(begin="BEGIN IMMEDIATE") as connection:
             yield connection
 
@@ -133,13 +134,15 @@ class Database:
             raise reported(error, self.name) from None
 
     def lock_ledger(self, connection: Connection) -> None:
-        """Wait until no other transaction charges the ledger; SQLite's write lock already ensures this."""
+        """Wait until no other transaction charges the ledger. In SQLite, the write lock of the transaction already
+        ensures this.
+        """
         if not self.sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LEDGER_LOCK})
 
     def forget(self, *, thoroughly: bool = False) -> None:
-        """Remove copies of deleted rows from SQLite's write-ahead log; PostgreSQL's vacuum removes them in its own
-        time.
+        """Remove copies of deleted rows from SQLite's write-ahead log. Nothing is done for PostgreSQL, where the
+        server's vacuum removes the copies later.
 
         While another connection reads an earlier state, as a settlement's run does, the log cannot be emptied, and
         `forget` does not wait. The log is emptied by the next call of `forget`, or when the last connection is closed.
@@ -217,7 +220,7 @@ class Database:
 
 
 def driver(connection: Connection) -> Any:
-    """The driver's own connection."""
+    """The database driver's own connection under a connection of SQLAlchemy."""
     return connection.connection.driver_connection
 
 
@@ -344,8 +347,8 @@ def insert_many(
 
     Args:
         connection: a connection in a writing transaction.
-        table: the table that receives the rows.
-        columns: names of columns, in the order of a row's values.
+        table: the table into which the rows are inserted.
+        columns: the names of the columns, in the order of the values in a row.
         blocks: blocks of rows, each row a tuple of values.
     """
     names = ", ".join(columns)
@@ -386,10 +389,10 @@ _POSTGRESQL = {"40": _BUSY, "55": _BUSY, "57014": _BUSY, "57P05": _BUSY, "25P03"
 
 
 def reported(error: Exception, name: str) -> StoreFailed:
-    """A driver's error as one of confide's.
+    """The error `StoreFailed` that describes an error of the database driver.
 
     Args:
-        error: the error of the driver, or SQLAlchemy's around it.
+        error: the error of the driver, or the error of SQLAlchemy that contains it.
         name: the name of the store, without a password.
     """
     raw = _raw(error)
@@ -398,7 +401,7 @@ def reported(error: Exception, name: str) -> StoreFailed:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether an error only means that another transaction was in the way."""
+    """Whether an error only means that other processes or transactions used the database for too long."""
     return _words(_raw(error)) is _BUSY
 
 

@@ -1,4 +1,5 @@
-"""Erasing data of a settled campaign: of one participant who withdraws, and of everybody once all payouts are paid.
+"""Erasing data of a settled campaign: the data of one participant who withdraws, and the data of everybody once all
+payouts are paid.
 
 An amount and a share follow from one record and the public billboard, so the amount and the share almost reveal the
 record. Amounts and shares are erased together with the reports, and with the files from which the service has made the
@@ -29,26 +30,26 @@ PACK = "pack"
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
-    """Erase all reports, and all unused invitation codes."""
+    """Erase all reports of a campaign, all rows that participants handed in, and all unused invitation codes."""
     for table in (s.report, t.handed_row, t.invitation):
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 
 def erase_withdrawals(connection: Connection, campaign: int) -> None:
-    """Erase the list of people who withdrew."""
+    """Erase the list of people who withdrew from a campaign."""
     connection.execute(delete(s.withdrawal).where(s.withdrawal.c.campaign_id == campaign))
 
 
 def erase_deposits(connection: Connection, campaign: int) -> None:
-    """Erase the list of received deposits. A cancelled campaign keeps the list, since nothing else records whose
-    deposits must be returned.
+    """Erase a campaign's list of received deposits. A cancelled campaign keeps the list, since only this list records
+    which deposits must be returned.
     """
     connection.execute(delete(t.deposit).where(t.deposit.c.campaign_id == campaign))
 
 
 def erase_paid(connection: Connection, campaign: int) -> bool:
     """Once all payouts are paid, erase all data that nobody needs any more: reports, withdrawals, login sessions,
-    amounts, shares. Rows stay, empty.
+    amounts, shares. The rows stay, with empty cells.
 
     If no payout was ever due, shares stay until their owners withdraw, since no payment has informed the owners. Login
     sessions stay until they end, and the list of people who withdrew stays too, so that their page can explain the
@@ -98,7 +99,7 @@ def erase_files(folder: Path) -> None:
 
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:
-    """Erase one participant's share; the participant's row of the shares stays, empty."""
+    """Erase one participant's share. The participant's row of the table of shares stays, with empty cells."""
     import pyarrow as pa
 
     shares = _shares(connection, campaign)

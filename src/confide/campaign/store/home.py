@@ -1,29 +1,31 @@
-"""The installation: its folder in the user's data directory, its two keys, and its durable notes on campaigns.
+"""An installation of confide: a folder with two keys, durable notes on campaigns, and usually a store. The default
+folder lies in the user's data directory.
 
-`ledger.key` is the key of the hashes by which the ledger stores subjects. With another key every subject would have a
-new budget, so a store records a check of its key and refuses any other. `signing.key` is the operator's Ed25519 key;
-participants know its fingerprint from the offer. The files of the keys are readable by their owner only. The keys lie
-outside of the database, so a copy of the database names nobody. A key is written to disk before any data that depend on
-it.
+`ledger.key` is the key of the hashes under which the ledger stores subjects. With another key, every subject would have
+a new budget. A store therefore records a check value of its key, and refuses any other key. `signing.key` is the
+operator's Ed25519 key; participants know the fingerprint of this key from the offer. The files of the keys are readable
+by their owner only. The keys lie outside of the database, so nobody can be identified from a copy of the database. A
+key is written to disk before any data that depend on it.
 
 In each folder of notes, a file's name is the digest of a campaign file, or of the description of some records.
 
-`contracts/` has a file for each campaign with a final round of contracts; the file holds the digest of the round.
+`contracts/` has a file for each campaign with a final round of contracts. The file holds the digest of the round.
 
 `released/` has a file for each campaign whose pack has left a store of this installation; the file holds the digest of
 the released manifest. The file in `released/` is written once, before the pack leaves the store. The note in
 `released/` prevents the release of a second outcome, whatever happens to a store.
 
-`charged/` has a file for each campaign that this installation has charged and whose mechanism or kind is not part of
-confide; the file holds the digest of their code.
+`charged/` has a file for each campaign that this installation has charged, if the campaign's mechanism or kind is not
+part of confide. The file holds the digest of the code of the mechanism and the kind.
 
-`begun/` has a file for each campaign with noise in a journal, written before the first draw. If the journal is missing,
-no new noise is drawn. The file states the journal's length and check at the end of the last attempt, so a shortened
-journal or an older copy is refused, too.
+`begun/` has a file for each campaign with noise in a journal, which is a file of kept noise. The file in `begun/` is
+written before the first draw. If the journal is missing, no new noise is drawn. The file in `begun/` states the number
+of lines and the digest of the journal at the end of the last attempt. A shortened journal or an older copy is therefore
+refused, too.
 
-`looked/` has a file for each collection of records that somebody looked at; the file holds the share of unusable rows
-that the campaign file accepted at the first look. A share of unusable rows that is written into the campaign file after
-the first look may follow from the records.
+`looked/` has a file for each collection of records that somebody looked at. The file holds the fraction of unusable
+rows that the campaign file accepted at the first look. A fraction that is written into the campaign file after the
+first look may depend on the records.
 
 `locks/` has an empty file for each campaign with contracts. The file is locked while the campaign's round is replaced,
 declined or made final. Copies of the installation leave out `locks/`.
@@ -62,7 +64,7 @@ _DIGEST = 64  # letters of a campaign's digest, and so of a note's name
 
 @dataclass(frozen=True)
 class Home:
-    """The place where an installation keeps its store and its keys.
+    """An installation: a folder with keys, durable notes on campaigns, and usually a store.
 
     Args:
         folder: the folder of the installation, usually the folder of `Home.default()`.
@@ -89,7 +91,7 @@ class Home:
 
     @property
     def store_name(self) -> str:
-        """The name of the installation's own store in messages; the store need not exist."""
+        """The name of the installation's own store, for messages. The store need not exist."""
         return f"sqlite:///{quote(str(self.store), safe=' +/')}"  # as `url` spells it
 
     @property
@@ -111,17 +113,17 @@ class Home:
 
     @property
     def has_ledger_key(self) -> bool:
-        """Whether the ledger's key exists; the function makes no key."""
+        """Whether the ledger's key exists. No key is made."""
         return "ledger_key" in vars(self) or (self.folder / _LEDGER).exists()
 
     @cached_property
     def ledger_key(self) -> bytes:
-        """The key of the ledger's hashes, made at first use."""
+        """The key of the hashes under which the ledger stores subjects: 32 random bytes, made at the first use."""
         return self._secret(_LEDGER)
 
     @cached_property
     def signing_key(self) -> Ed25519PrivateKey:
-        """The operator's signing key, made at first use."""
+        """The operator's Ed25519 signing key, made at the first use."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self._secret("signing.key"))
@@ -132,7 +134,7 @@ class Home:
         return fingerprint(self.signing_key.public_key())
 
     def released(self, content: str) -> str | None:
-        """The digest of the manifest that was released for a campaign; None where none was.
+        """The digest of the manifest that was released for a campaign; None if no manifest was released.
 
         Args:
             content: the digest of the campaign file.
@@ -147,12 +149,12 @@ class Home:
             return frozenset()
 
     def release(self, content: str, manifest: str) -> None:
-        """Note durably, before an outcome leaves its store, that it is the released outcome of its campaign. An
+        """Note durably which outcome is the released outcome of a campaign, before the outcome leaves the store. An
         existing note on the campaign is not replaced.
 
         Args:
             content: the digest of the campaign file.
-            manifest: digest of the outcome's manifest.
+            manifest: the digest of the outcome's manifest.
 
         Raises:
             Refused: another outcome of the campaign was released.
@@ -162,8 +164,8 @@ class Home:
             raise released_elsewhere()
 
     def charged(self, content: str) -> str | None:
-        """The digest of the code with which a campaign was charged; None where the campaign was not charged, or all of
-        its code is part of confide.
+        """The digest of the code with which a campaign was charged. The result is None if the campaign was not charged,
+        or if its mechanism and kind are part of confide.
 
         Args:
             content: the digest of the campaign file.
@@ -175,7 +177,7 @@ class Home:
 
         Args:
             content: the digest of the campaign file.
-            code: digest of the mechanism's code.
+            code: the digest of the code of the mechanism and the kind.
         """
         write_once("charged", self._note("charged", content), code + "\n")
 
@@ -188,7 +190,7 @@ class Home:
         return self._note("begun", content).exists()
 
     def begin(self, content: str) -> None:
-        """Note durably that noise of a campaign is going to be drawn into a journal, which is on disk already.
+        """Note durably that noise of a campaign will be drawn into a journal. The journal must be on disk already.
 
         Args:
             content: the digest of the campaign file.
@@ -204,8 +206,8 @@ class Home:
         self._forget("begun", content)
 
     def sealed(self, content: str) -> tuple[int, str] | None:
-        """The seal of a campaign's journal after its last attempt, from which the journal must go on; None where no
-        attempt has ended.
+        """The seal of a campaign's journal at the end of the last attempt: the number of lines, and the digest of all
+        lines. The journal must continue from this seal. The result is None if no attempt has ended.
 
         Args:
             content: the digest of the campaign file.
@@ -223,25 +225,25 @@ class Home:
 
         Args:
             content: the digest of the campaign file.
-            seal: the seal of the journal, which is on disk.
+            seal: the number of lines of the journal, and the digest of all lines. The journal must be on disk already.
         """
         replace_private(self._note("begun", content), f"{seal[0]} {seal[1]}\n")
 
     def look(self, records: str, share: float) -> float:
-        """Note durably the share of unusable rows that the campaign file declared at the first look at some records.
+        """Note durably the fraction of unusable rows that the campaign file accepted at the first look at some records.
 
         Args:
-            records: digest of the data set's name and the paths of its files.
-            share: the share of unusable rows that the campaign file declares now.
+            records: the digest of the name of the data set and the paths of its files.
+            share: the fraction of unusable rows that the campaign file accepts now, from 0 to 1.
 
         Returns:
-            The share of unusable rows that the file declared at the first look.
+            The fraction of unusable rows that the campaign file accepted at the first look.
         """
         write_once("looked", self._note("looked", records), f"{share!r}\n")
         return float(self._noted("looked", records) or share)
 
     def final_round(self, content: str) -> str | None:
-        """The digest of a campaign's final round of contracts; None where no round is final.
+        """The digest of a campaign's final round of contracts; None if no round is final.
 
         Args:
             content: the digest of the campaign file.
@@ -253,7 +255,7 @@ class Home:
 
         Args:
             content: the digest of the campaign file.
-            contracts: digest of the round.
+            contracts: the digest of the round.
 
         Raises:
             Refused: another round is final.
@@ -263,8 +265,8 @@ class Home:
             raise Refused("another round of contracts is final", "participants may have sent records on that round")
 
     def deciding(self, content: str) -> AbstractContextManager[None]:
-        """A lock on the decisions about a campaign's round of contracts; it waits until no other process holds the
-        lock, and ends with its own process.
+        """Context manager that locks the decisions about a campaign's round of contracts. The context manager waits
+        until no other process holds the lock. The lock ends with the block or the process.
 
         Args:
             content: the digest of the campaign file.
@@ -276,11 +278,11 @@ class Home:
 
     @contextmanager
     def drawing_up(self, content: str) -> Iterator[None]:
-        """A shared lock under which the handed-in rows must not change, while contracts are drawn up from them. The
-        lock ends with its process.
+        """Context manager for drawing up contracts. While its shared lock is held, the rows that participants handed in
+        must not change. The lock ends with the block or the process.
 
-        A process that takes a row must hold `deciding`, check `is_drawing_up`, and keep `deciding` until the row is
-        stored.
+        A process that takes a row must hold the lock of `deciding`, check `is_drawing_up`, and hold the lock of
+        `deciding` until the row is stored.
 
         Args:
             content: the digest of the campaign file.
@@ -294,7 +296,7 @@ class Home:
             yield
 
     def is_drawing_up(self, content: str) -> bool:
-        """Whether contracts are being drawn up at this moment; the caller must hold `deciding`.
+        """Whether contracts are being drawn up at this moment. The caller must hold the lock of `deciding`.
 
         Args:
             content: the digest of the campaign file.
@@ -308,7 +310,8 @@ class Home:
         return self.folder / "locks" / f"{content}.drawing"
 
     def restored(self, content: str) -> bool:
-        """Whether a campaign came with a copy of an installation, and its original may have settled or paid it since.
+        """Whether a campaign came with a copy of an installation, and the original installation may have settled or
+        paid the campaign since.
 
         Args:
             content: the digest of the campaign file.
@@ -316,7 +319,8 @@ class Home:
         return self._note("restored", content).exists()
 
     def hold(self, content: str) -> None:
-        """Note durably that a campaign came with a copy, so that it is neither settled nor paid.
+        """Note durably that a campaign came with a copy of an installation. Such a campaign is neither settled nor
+        paid.
 
         Args:
             content: the digest of the campaign file.
@@ -324,8 +328,8 @@ class Home:
         write_once("restored", self._note("restored", content), "\n")
 
     def confirm(self, content: str) -> None:
-        """Remove the note that a campaign came with a copy, once the operator has confirmed that its original has
-        neither settled nor paid it, and never will.
+        """Remove the note that a campaign came with a copy. The operator must have confirmed that the original
+        installation has neither settled nor paid the campaign, and never will.
 
         Args:
             content: the digest of the campaign file.
@@ -365,7 +369,7 @@ class Home:
 
 
 def released_elsewhere() -> Refused:
-    """The refusal to release a second outcome of a campaign."""
+    """The error for a release of a second outcome of a campaign."""
     return Refused("this campaign was settled in another store; its result is signed",
                    "name that store with --store, and not an old copy of it; a second release is another campaign, "
                    "with another title")

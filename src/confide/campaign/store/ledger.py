@@ -1,10 +1,11 @@
-"""The durable ledger: a privacy filter for each data set and each data subject, across campaigns.
+"""The durable ledger: the privacy budget and the spend of each data set and each data subject, over all campaigns.
 
 An account belongs to one data set, or to one subject of a data set, for one audience and one neighbouring relation.
-Subjects are stored as keyed hashes. A campaign is debited once, in the transaction that registers its settlement:
-either its data set together with all invited subjects, or nobody. Nothing is ever given back, and no budget is renewed.
-A campaign without a list of subjects may have used anybody. A campaign without a list therefore debits every known
-subject, and subjects that become known later start with its cost.
+Subjects are stored as keyed hashes. A campaign is debited once: in the transaction that opens its collection if
+participants' devices draw the reports without contracts, otherwise in the transaction that registers its settlement.
+Either the data set and all invited subjects are debited together, or nobody is debited. Nothing is ever given back, and
+no budget is renewed. A campaign without a list of subjects may have used the records of anybody. Such a campaign
+therefore debits every known subject, and subjects that become known later start with the cost of this campaign.
 
 Thousands of subjects have spent the same amount, so each distinct state of an account is stored once, and a debit moves
 whole groups from one state to the next.
@@ -55,11 +56,13 @@ _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=
 
 
 def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, day: str) -> None:
-    """Debit a data set and all subjects once for one campaign, in a transaction that holds the ledger's lock.
+    """Debit a data set and all its subjects once for one campaign, in a transaction that holds the lock of the ledger.
 
     Raises:
-        BudgetExceeded: some account does not admit the charge; the caller must roll back the transaction.
-        InvalidInput: the budget is larger than the registered one, or the rule or the neighbouring relation differs.
+        BudgetExceeded: the account of the data set or of a subject does not admit the charge. The caller must roll back
+            the transaction.
+        InvalidInput: the budget in the charge is larger than the registered budget, or the rule or the neighbouring
+            relation differs from the registered one.
     """
     scope_id, cost = debit_accounts(connection, charge, secret)
     connection.execute(insert(s.debit).values(
@@ -70,10 +73,10 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
 
 
 def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tuple[int, Cost]:
-    """Debit the accounts, without adding an entry for the campaign.
+    """Debit the accounts of a data set and of its subjects, without adding an entry for the campaign.
 
     Returns:
-        The number of the data set's scope, and the cost that each account was debited.
+        The number of the data set's row in the table `ledger_scope`, and the cost that each account was debited.
     """
     cost = price(charge.rule, charge.events, charge.delta)
     scope_id, newcomer = _debit_data_set(connection, charge, cost)
@@ -90,17 +93,17 @@ def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tup
 
 
 def events_text(events: Iterable[Event]) -> str:
-    """The stored form of a list of events: canonical JSON."""
+    """The stored form of a list of privacy events: canonical JSON."""
     from confide.contract.encoding import encode  # comes with numpy, which reading the ledger does without
 
     return canonical([encode(event.to_dict(), {}) for event in events]).decode()
 
 
 def newest_text(stored: str) -> str:
-    """The present stored form of a list of events that an older version may have stored.
+    """The present stored form of a list of privacy events that an older version of confide may have stored.
 
     Args:
-        stored: the result of `events_text`.
+        stored: the result of `events_text`, perhaps of an older version.
     """
     return canonical(upgraded(json.loads(stored), EVENTS, "event")).decode()
 
@@ -235,8 +238,8 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
 
 
 def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
-    """The budget and the spend of one subject of a data set; None if no campaign on the data set has listed the
-    subject.
+    """The budget and the spend of one subject of a data set, with the debits of the data set. The result is None if no
+    campaign on the data set has listed the subject.
     """
     row = connection.execute(
         select(s.scope.c.id, s.subject.c.balance_id).filter_by(**_values(account))
@@ -258,7 +261,7 @@ def _account(row: Any) -> Account:
 
 
 def subject_keys(account: Account, secret: bytes, identities: Iterable[str]) -> list[bytes]:
-    """The keys under which subjects are stored: keyed hashes of the account and the subjects' ids."""
+    """The keys under which subjects are stored: keyed hashes (HMAC-SHA-256) of the account and the subjects' ids."""
     head = "".join(f"{value}\0" for value in _values(account).values()).encode()
     return [hmac.digest(secret, head + identity.encode(), "sha256") for identity in identities]
 

@@ -1,4 +1,4 @@
-"""Paying out: the queue of a settled campaign, its batches, and the bank's answers."""
+"""Payouts of a settled campaign: the queue, the batches, and the bank's answers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["PayingOut"]
 
 
 class PayingOut(Transactions):
-    """The part of a store that manages payouts. In a restored copy, nothing is paid before the operator has confirmed
-    that the original did not pay.
+    """The methods of a store that manage payouts. In a restored copy of an installation, nothing is paid before the
+    operator has confirmed that the original installation did not pay.
     """
 
     def payouts(self, campaign: int) -> Queue:
@@ -32,8 +32,8 @@ class PayingOut(Transactions):
             return payouts.entries(connection, campaign)
 
     def approve(self, campaign: int, code: str) -> int:
-        """Approve the queued payouts, by the code that `payouts` showed; the result is the number of approved entries,
-        0 where none was queued.
+        """Approve the queued payouts, with the code that `payouts` has shown. The result is the number of approved
+        entries, which is 0 if none was queued.
 
         Raises:
             Refused: the code does not belong to the queued payouts.
@@ -57,7 +57,7 @@ class PayingOut(Transactions):
             return payouts.approved(connection, campaign, known.content, self.home.ledger_key)
 
     def export(self, campaign: int, form: str) -> int:
-        """Put all approved payouts into a new batch; the result is its number.
+        """Put all approved payouts into a new batch. The result is the number of the batch.
 
         Raises:
             Refused: nothing is approved.
@@ -69,8 +69,8 @@ class PayingOut(Transactions):
         return number
 
     def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
-        """All exported payments, as a mapping from the number of a batch to a mapping from reference to status: sent,
-        paid or failed.
+        """All exported payments, as a mapping from the number of a batch to a mapping from reference to status. A
+        status is "sent", "paid" or "failed".
         """
         with self._database.snapshot() as connection:
             return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
@@ -80,7 +80,7 @@ class PayingOut(Transactions):
 
         Raises:
             InvalidInput: the campaign has no batch of this number.
-            Refused: the bank has answered the batch, so that a second file of it might be paid twice.
+            Refused: the bank has answered the batch, so payments might be made twice if the file were written again.
         """
         known = self.get(campaign)
         self.check_original(known)
@@ -88,7 +88,8 @@ class PayingOut(Transactions):
             return payouts.batch(connection, campaign, known.content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
-        """Take the bank's answers, given as a mapping from the reference of a payment to "paid" or "failed".
+        """Record the bank's answers, which are given as a mapping from the reference of a payment to "paid" or
+        "failed".
 
         Once all payouts are paid, reports, shares and amounts are erased, and so are the service's private files; the
         total of the amounts stays.
@@ -114,8 +115,8 @@ class PayingOut(Transactions):
         return found
 
     def erase_files(self, campaign: int) -> None:
-        """Remove the private files of a service's campaign that is over: cancelled, or settled with nothing left to
-        pay.
+        """Remove the private files of a campaign of the service, if the campaign is over: cancelled, or settled with
+        nothing left to pay.
         """
         with self._locked(campaign) as (connection, known):
             over = known.state is State.CANCELLED or (
@@ -131,7 +132,7 @@ class PayingOut(Transactions):
         return connection.execute(select(t.draft.c.id).where(t.draft.c.campaign_id == campaign)).first() is not None
 
     def reopen(self, campaign: int) -> int:
-        """Queue failed payouts again; the result is the number of entries."""
+        """Queue all failed payouts again. The result is the number of these entries."""
         with self._locked(campaign) as (connection, known):
             self.check_original(known)
             found = payouts.reopen(connection, campaign)

@@ -1,4 +1,5 @@
-"""The queue of payouts: one entry for each person and campaign, which is paid once, however often a step is repeated.
+"""The queue of payouts, with one entry for each person and campaign. Each entry is paid once, however often a step is
+repeated.
 
 ::
 
@@ -9,7 +10,8 @@
 A batch holds the entries of one export. Until the bank has answered, the file of a batch can be written again, with the
 same content and in the same format. An entry is in one batch at a time, and a paid entry never changes again, except
 that its amount is erased. Payments that failed and were queued again are recorded, so that a late answer to them is
-understood. References are keyed hashes, which do not disclose slots to the bank. Sums are exact integers.
+understood. References are keyed hashes, so they do not disclose to the bank which participant is paid. Sums are exact
+integers.
 """
 
 from __future__ import annotations
@@ -40,12 +42,12 @@ class Sent:
 
     Args:
         number: the number of the batch, from 1.
-        form: "csv" or "pain.001".
-        written: the time of the export, UTC.
+        form: "csv" for a table, or "pain.001" for an order to a bank.
+        written: the time of the export in UTC, as YYYY-MM-DDTHH:MM:SSZ.
         people: mapping from "sent", "paid", "failed" and "reopened" to a number of entries; "reopened" are entries that
             failed and were queued again.
-        coins: the sum of the entries that were not queued again, in the smallest units of the currency; None once
-            amounts were erased.
+        coins: the sum of the entries that were not queued again, in the smallest units of the currency, such as cents;
+            None once amounts were erased.
     """
 
     number: int
@@ -60,10 +62,13 @@ class Queue:
     """The state of a campaign's payouts; for the operator alone, since totals disclose information about records.
 
     Args:
-        people: mapping from a state to the number of its entries.
-        coins: mapping from a state to the sum of its entries, in the smallest units of the currency.
-        code: the code that the operator repeats to approve the queue; it changes with the queue and with every export.
-        batches: all exports, in order.
+        people: mapping from each state ("queued", "approved", "sent", "paid", "failed") to the number of entries in
+            this state.
+        coins: mapping from each state to the sum of the amounts in this state, in the smallest units of the currency,
+            such as cents.
+        code: the code that the operator repeats to approve the queued payouts; empty if none is queued. The code
+            changes with the queue and with every export.
+        batches: the batches of all exports, in order.
     """
 
     people: Mapping[str, int]
@@ -73,7 +78,7 @@ class Queue:
 
     @property
     def done(self) -> bool:
-        """Whether all payouts are paid."""
+        """Whether all payouts are paid; True also if no payout was due."""
         return all(self.people[state] == 0 for state in _STATES if state != "paid")
 
 
@@ -82,10 +87,10 @@ class Entry:
     """One person's payout.
 
     Args:
-        slot: the participant's own slot.
-        amount: the amount in the smallest units of the currency; None once it was erased.
-        state: queued, approved, sent, paid or failed.
-        batch: the number of the batch with the entry; None where the entry is queued or approved.
+        slot: the participant's position in the public list of ids, from 0.
+        amount: the amount in the smallest units of the currency, such as cents; None once the amount was erased.
+        state: "queued", "approved", "sent", "paid" or "failed".
+        batch: the number of the batch with the entry; None if the entry is queued or approved.
     """
 
     slot: int
@@ -96,13 +101,14 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRow:
-    """The content of a batch's file.
+    """The payments that the file of one batch contains.
 
     Args:
         number: the number of the batch, from 1.
-        form: "csv" or "pain.001"; None where the batch was not exported yet.
-        written: the time of the export, UTC.
-        payments: triples (slot, reference, amount in the smallest units of the currency), in the order of slots.
+        form: "csv" for a table, or "pain.001" for an order to a bank; None if the batch is not exported yet.
+        written: the time of the export in UTC, as YYYY-MM-DDTHH:MM:SSZ.
+        payments: triples (slot, reference, amount), in the order of slots. The slot is the participant's position in
+            the public list of ids, from 0. The amount is in the smallest units of the currency, such as cents.
     """
 
     number: int
@@ -112,16 +118,16 @@ class BatchRow:
 
 
 def reference(secret: bytes, content: str, slot: int, number: int) -> str:
-    """The reference of a person's payout in a batch: 32 hexadecimal digits.
+    """The reference of a person's payout in a batch, of 32 hexadecimal digits.
 
     A payout that is sent again in another batch has another reference, so a late answer to the failed payment is never
-    taken for an answer to the new one.
+    taken for an answer to the new payment.
     """
     return hmac.digest(secret, f"payout\0{content}\0{number}\0{slot}".encode(), "sha256").hex()[:32]
 
 
 def queue(connection: Connection, campaign: int) -> Queue:
-    """The state of the payouts."""
+    """The state of a campaign's payouts."""
     known = connection.execute(select(s.campaign.c.content, s.campaign.c.paid).where(s.campaign.c.id == campaign)).one()
     erased, sums = known.paid is not None, _sums(connection, campaign)
     people = {state: sum(sums[each][0] for each in sums if each[0] == state) for state in _STATES}
@@ -164,23 +170,23 @@ def _code(connection: Connection, campaign: int, content: str, number: int) -> s
 
 
 def entries(connection: Connection, campaign: int) -> tuple[Entry, ...]:
-    """All payouts, in the order of slots."""
+    """All payouts of a campaign, in the order of slots."""
     rows = connection.execute(select(s.payout.c.slot, s.payout.c.amount, s.payout.c.state, s.payout.c.batch)
                               .where(s.payout.c.campaign_id == campaign).order_by(s.payout.c.slot))
     return tuple(Entry(slot=slot, amount=amount, state=state, batch=number) for slot, amount, state, number in rows)
 
 
 def all_paid(connection: Connection, campaign: int) -> bool:
-    """Whether nothing is left to pay; True also where nothing was ever due."""
+    """Whether nothing is left to pay; True also if nothing was ever due."""
     return connection.execute(select(s.payout.c.slot).where(
         s.payout.c.campaign_id == campaign, s.payout.c.state != "paid").limit(1)).first() is None
 
 
 def approve(connection: Connection, campaign: int, code: str) -> int:
-    """Approve the queued payouts by repeating the code of `queue`.
+    """Approve the queued payouts, with the code that `queue` has shown.
 
     Returns:
-        Number of entries that were approved; 0 where none was queued.
+        The number of entries that were approved; 0 if none was queued.
 
     Raises:
         Refused: the code does not belong to the queued payouts.
@@ -197,7 +203,7 @@ def approve(connection: Connection, campaign: int, code: str) -> int:
 
 
 def export(connection: Connection, campaign: int, form: str) -> int:
-    """Put all approved payouts into a new batch; the result is its number.
+    """Put all approved payouts into a new batch. The result is the number of the batch.
 
     Raises:
         Refused: nothing is approved.
@@ -240,7 +246,7 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
 
     Raises:
         InvalidInput: the campaign has no batch of this number.
-        Refused: the bank has answered the batch, so that a second file of it might be paid twice.
+        Refused: the bank has answered the batch, so payments might be made twice if the file were written again.
     """
     row = connection.execute(select(s.payout_batch).where(
         s.payout_batch.c.campaign_id == campaign, s.payout_batch.c.number == number)).first()
@@ -256,7 +262,7 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
 
 
 def answered(number: int) -> Refused:
-    """The refusal of a step on a batch that the bank has answered."""
+    """The error for writing the file of a batch that the bank has answered."""
     return Refused(worded("the bank has answered batch %(number)s", number=number),
                    worded("reopen the batch to queue failed payouts again"))
 
@@ -268,7 +274,9 @@ def _nothing_approved() -> Refused:
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
-    """All exported payments: batch -> reference -> status, which is sent, paid or failed."""
+    """All exported payments, as a mapping from the number of a batch to a mapping from reference to status. A status is
+    "sent", "paid" or "failed".
+    """
     found: dict[int, dict[str, str]] = {}
     for each in _attempts(connection, campaign):
         found.setdefault(each.number, {})[reference(secret, content, each.slot, each.number)] = each.state
@@ -297,25 +305,26 @@ def _attempts(connection: Connection, campaign: int) -> list[_Attempt]:
 def confirm(
     connection: Connection, campaign: int, content: str, said: Mapping[str, str], secret: bytes
 ) -> dict[str, int]:
-    """Take the bank's answers.
+    """Record the bank's answers to exported payments.
 
     For a payment that failed and was queued again, the answer "failed" may come any number of times. The answer "paid"
-    is accepted for a failed payment as long as its payout was not sent again.
+    is accepted for a failed payment, unless the payout was sent again in a later payment.
 
     Args:
         connection: a connection in a writing transaction.
         campaign: the number of the campaign.
         content: the digest of the campaign file.
         said: mapping from the reference of a payment to the bank's answer, "paid" or "failed".
-        secret: the ledger's key.
+        secret: the ledger's key, from which references are computed.
 
     Returns:
         Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries that were in
             the confirmed state before.
 
     Raises:
-        InvalidInput: a reference belongs to no exported payout; a payment that was confirmed as paid is now "failed";
-            or a payment that failed and whose payout was sent again is now "paid".
+        InvalidInput: a reference belongs to no exported payout; the answer is "failed" for a payment that was confirmed
+            as paid; or the answer is "paid" for a failed payment, although the payout was sent again in a later
+            payment.
     """
     known = {reference(secret, content, each.slot, each.number): each for each in _attempts(connection, campaign)}
     waiting = set(connection.execute(select(s.payout.c.slot).where(
@@ -362,7 +371,7 @@ def reopen(connection: Connection, campaign: int) -> dict[int, int]:
 
     Returns:
         Mapping from a batch to the number of its entries that were queued again. A batch with entries that were queued
-        again cannot be written again, since its file would be smaller.
+        again cannot be written again, since the new file would have fewer payments.
     """
     failed = (s.payout.c.campaign_id == campaign, s.payout.c.state == "failed")
     rows = connection.execute(select(s.payout.c.batch, func.count()).where(*failed).group_by(s.payout.c.batch)

@@ -1,4 +1,4 @@
-"""Reading and writing reports in bulk: a million of them take seconds."""
+"""Reading and writing many reports at once. A million reports take seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SLOTS = 500  # in one statement
 
 
 def withdrawn(connection: Connection, campaign: int) -> set[int]:
-    """The slots of all people who withdrew."""
+    """The slots of all people who withdrew from a campaign. A slot is a position in the public list of ids, from 0."""
     return set(connection.execute(select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)).scalars())
 
 
@@ -37,7 +37,7 @@ def noted(connection: Connection, campaign: int) -> frozenset[int] | None:
 
 
 def handed_in(connection: Connection, campaign: int) -> bool:
-    """Whether anybody has handed in a report or has withdrawn, even if the report was erased since."""
+    """Whether anybody has handed in a report to a campaign, or has withdrawn from the campaign."""
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
     gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)
     return connection.execute(there.union(gone).limit(1)).first() is not None
@@ -49,7 +49,7 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
 
     In the service, the result has the slots of all people whose deposit the operator has noted as received. In
     campaigns outside the service, the operator has a file with all reports and accepts no report without its deposit,
-    so the result has the slots of all people who handed in a report.
+    so the result has the slots of all people who handed in a report, including people who withdrew later.
     """
     import numpy as np  # a list of campaigns is made without arrays
 
@@ -64,13 +64,13 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
 def write(
     connection: Connection, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], phase: int = 0
 ) -> None:
-    """Add the reports of slots that have none. Reports of people who withdrew are left out. The earlier reporting of
-    people who withdrew is noted, since their deposits must be returned.
+    """Add the reports of slots without a stored report. Reports of people who withdrew are left out. For each left-out
+    report, the store notes that the person had reported, since their deposit must be returned.
 
     Args:
         connection: a connection in a writing transaction.
         campaign: the number of the campaign.
-        batches: pairs of slots and reports, of equal lengths; no slot occurs twice.
+        batches: pairs of an int64 array of slots, of shape (k,), and k reports; no slot occurs twice.
         phase: the number of the collection phase, 0 unless the kind asks participants more than once.
     """
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign, s.report.c.phase == phase)
@@ -90,14 +90,14 @@ def write(
 
 
 def remove(connection: Connection, campaign: int, slot: int) -> bool:
-    """Erase the report of one slot; the result is whether there was one."""
+    """Erase the report and the rows of one slot. The result is whether there was a report."""
     connection.execute(delete(t.handed_row).where(t.handed_row.c.campaign_id == campaign, t.handed_row.c.slot == slot))
     return connection.execute(delete(s.report).where(s.report.c.campaign_id == campaign,
                                                      s.report.c.slot == slot)).rowcount > 0
 
 
 def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], phase: int = 0) -> None:
-    """Store the reports of some slots, in place of earlier ones."""
+    """Store the reports of some slots, in place of their earlier reports."""
     of = (s.report.c.campaign_id == campaign, s.report.c.phase == phase)
     slots = list(taken)
     for at in range(0, len(slots), _SLOTS):
@@ -117,26 +117,27 @@ def of_slots(connection: Connection, campaign: int, slots: Collection[int], phas
 
 
 def row_of(connection: Connection, campaign: int, slot: int, phase: int) -> str | None:
-    """The row of one slot; None where there is none."""
+    """The row that the participant with a given slot handed in; None if there is none."""
     found: str | None = connection.execute(select(t.handed_row.c.row).where(
         t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase, t.handed_row.c.slot == slot)).scalar()
     return found
 
 
 def put_row(connection: Connection, campaign: int, slot: int, row: str, phase: int) -> None:
-    """Store the row of one slot, in place of an earlier one."""
+    """Store the row of one slot, in place of an earlier row."""
     connection.execute(delete(t.handed_row).where(
         t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase, t.handed_row.c.slot == slot))
     connection.execute(insert(t.handed_row).values(campaign_id=campaign, phase=phase, slot=slot, row=row))
 
 
 class Reports:
-    """All reports of one phase, as batches that a mechanism's run takes; the object can be iterated several times.
+    """All reports of one collection phase, as batches that the run of a mechanism takes. The object can be iterated
+    several times.
 
     Args:
         connection: a connection in a transaction in which all queries see the same state.
         campaign: the number of the campaign.
-        codec: the codec of the campaign's kind.
+        codec: the codec of the campaign's kind, which turns stored bytes into reports.
         phase: the number of the collection phase, 0 unless the kind asks participants more than once.
     """
 

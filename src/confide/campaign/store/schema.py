@@ -1,11 +1,12 @@
-"""The tables of a store: one schema for SQLite and PostgreSQL. Changes are made by `migrations`.
+"""The tables of a store, with one schema for SQLite and PostgreSQL. `confide.campaign.store.migrations` changes the
+tables of older stores.
 
 Tables with one row per person (reports, payouts, subjects) declare no foreign keys. A database checks foreign keys row
 by row, which took longer than the rest of a settlement. Each row is written by a transaction that has locked, or made,
 the rows that it refers to, and no campaign, data set or state of an account is ever deleted.
 
 No table stores a time, an address or a token of a person. Reports, withdrawals and payouts are stored by slot, which is
-the rank in the public list of ids. Only a campaign's events and an operator's batches have a date.
+the rank in the public list of ids. Only the events, the debits and the payout batches of a campaign have a date.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ balance = Table(
     Column("pure", SmallInteger, nullable=False),
     UniqueConstraint("rule", "budget_epsilon", "budget_delta", "epsilon", "delta", "rho", "pure"),
 )
-"""Table of the distinct states of accounts; thousands of subjects share one row."""
+"""Table of the distinct states of accounts. Thousands of subjects share one row."""
 
 subject = Table(
     "ledger_subject", metadata,

@@ -1,4 +1,4 @@
-"""The tables of the service: permissions, drafts of campaigns, and waiting work.
+"""The tables of the service: operators, login sessions, drafts of campaigns, deposits, and jobs.
 
 Tokens are stored only as digests. No table records when a participant came, or from where. All sessions of a campaign
 end on the same day, or once all payouts are paid. An invitation is deleted when it is used, and unused invitations are

@@ -1,4 +1,5 @@
-"""The life of a campaign as one table of legal moves, without any input or output; an illegal move changes nothing.
+"""The states of a campaign, and the events that lead from one state to another, as one table. The module has no input
+and no output. An event that is not possible in the present state is refused, and changes nothing.
 
 ::
 
@@ -7,10 +8,10 @@
     CHARGED/RUN --resume--> CHARGED        a settlement that died before publication, under the same debit
     DRAFT/PLANNED/OPEN/CLOSED --cancel--> CANCELLED
 
-The move `charge` registers the settlement. The move `charge` and the debit in the ledger are one transaction. In
-campaigns whose participants' devices draw the reports, the ledger was debited when the campaign was opened, since each
-report is a release to its collector (`confide.campaign.handing_in`). The debit of an opening stays even if the campaign
-is cancelled.
+The event `charge` registers the settlement. In most campaigns, the event `charge` and the debit of the ledger are one
+transaction. If participants' devices draw the reports without contracts, the ledger was debited when the campaign was
+opened, since each report is a release to its collector (`confide.campaign.handing_in`). The debit of an opening stays
+even if the campaign is cancelled.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["MOVES", "State", "StateEvent", "advance", "unknown", "unsettled"]
 
 
 class State(StrEnum):
-    """The state of a campaign."""
+    """The states of a campaign."""
 
     DRAFT = "draft"
     PLANNED = "planned"
@@ -39,14 +40,14 @@ class State(StrEnum):
 
     @property
     def charged(self) -> bool:
-        """Whether the settlement is registered, so that the ledger has the campaign's debit. The ledger may have the
-        debit of a campaign that is still open: see `Store.is_charged`.
+        """Whether the settlement is registered. If so, the ledger has the campaign's debit. The ledger may also have
+        the debit of a campaign that is open, closed or cancelled: see `Store.is_charged`.
         """
         return self in (State.CHARGED, State.RUN, State.SETTLED)
 
 
 class StateEvent(StrEnum):
-    """An event in the life of a campaign."""
+    """The events that change the state of a campaign."""
 
     PLAN = "plan"
     OPEN = "open"
@@ -76,16 +77,16 @@ MOVES: dict[tuple[State, StateEvent], State] = {
     (State.SETTLED, StateEvent.AUDIT): State.SETTLED,
     **{(state, StateEvent.CANCEL): State.CANCELLED for state in (State.DRAFT, State.PLANNED, State.OPEN, State.CLOSED)},
 }
-"""All legal moves. The debit, with `open` or with `charge`, comes before the run, and no campaign is cancelled after
-`charge`.
+"""Mapping from a state and a possible event to the next state. The ledger is debited at `open` or at `charge`, before
+the run. No campaign is cancelled after `charge`.
 """
 
 
 def advance(state: State, event: StateEvent) -> State:
-    """The next state.
+    """The state that follows from a state and an event.
 
     Raises:
-        Refused: the move is not in the table; the message names the possible moves.
+        Refused: the event is not possible in this state. The message names the possible events.
 
     Example:
         >>> advance(State.CLOSED, StateEvent.CHARGE)
@@ -102,7 +103,8 @@ def advance(state: State, event: StateEvent) -> State:
 
 
 def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
-    """The refusal of a request for the outcome of a campaign that is not settled, with the step to take first.
+    """The error for a request for the outcome of a campaign that is not settled. The message names the step to take
+    first.
 
     Args:
         path: the path of the campaign file.
@@ -115,7 +117,7 @@ def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
 
 
 def unknown(where: object) -> Refused:
-    """The refusal of a request about a campaign that the store does not know."""
+    """The error for a request about a campaign that the store does not know."""
     return Refused(f"{where} does not know this campaign",
                    "before the run, remove the participant's row from the data file: the slots stay. If the campaign "
                    "file was changed since the run, use the file that ran")

@@ -1,7 +1,7 @@
-"""The store: one database that holds campaigns, their reports and outcomes, the ledger, and the payouts.
+"""The store: one database with campaigns, their reports and outcomes, the privacy ledger, and the payouts.
 
-Every method is one transaction, and calling it again changes nothing. A process may die between any two calls, or
-within a call.
+Most methods are one transaction. A step of a campaign that is repeated changes nothing more, so a process may die
+between any two calls, or within a call.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _BEFORE_CHARGE = (State.OPEN, State.CLOSED)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Taken:
-    """The reports that a run takes.
+    """The reports that a run uses.
 
     Args:
-        data: batches that can be read several times.
-        withdrawals: the number of people who had withdrawn.
-        deposited: slots of all people who left a deposit, even of those who then withdrew, since their deposit must be
-            returned.
+        data: batches of reports, which can be iterated several times.
+        withdrawals: the number of people who had withdrawn when the reports were read.
+        deposited: int64 of shape (m,), in ascending order: the slots of all m people who left a deposit, even of people
+            who then withdrew, since their deposit must be returned.
     """
 
     data: Any
@@ -70,14 +70,14 @@ class Store(Collecting, Depositing, PayingOut):
     """Campaigns, reports, outcomes, ledger and payouts in one database.
 
     Args:
-        url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"; default the installation's own store.
-        home: the installation, which holds the keys; default `Home.default()`.
-        create: whether a store is made where none exists. With `create` False, no key of the installation is made,
+        url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"; default the store in the folder of `home`.
+        home: the installation (the folder with the keys and notes); default `Home.default()`.
+        create: whether a store is made if none exists. If `create` is False, no key of the installation is made,
             either.
 
     Raises:
-        InvalidInput: the database cannot be used, holds no store and `create` is False, can be read by others, or has a
-            ledger that belongs to another installation's key.
+        InvalidInput: the database cannot be used, or other users can read its file; the database holds no store and
+            `create` is False; or the ledger in the database belongs to the key of another installation.
 
     Example:
         >>> from pathlib import Path
@@ -99,10 +99,11 @@ class Store(Collecting, Depositing, PayingOut):
 
     @classmethod
     def existing(cls, url: str | URL | None = None) -> Store | None:
-        """Open an existing store; None where the installation has no store of its own yet. No store is made.
+        """Open an existing store. No store is made. The result is None if `url` is None and the installation
+        `Home.default()` has no store yet.
 
         Args:
-            url: the URL of the store; default the installation's own.
+            url: the URL of the store; default the store of `Home.default()`.
 
         Raises:
             InvalidInput: the named store does not exist.
@@ -121,12 +122,12 @@ class Store(Collecting, Depositing, PayingOut):
 
     @property
     def name(self) -> str:
-        """The database's URL without a password."""
+        """The URL of the database without the password."""
         return self._database.name
 
     @property
     def database(self) -> Database:
-        """The database below."""
+        """The database of the store."""
         return self._database
 
     def close(self) -> None:
@@ -162,13 +163,15 @@ class Store(Collecting, Depositing, PayingOut):
             return tuple(stored(row) for row in connection.execute(select(s.campaign).order_by(s.campaign.c.id)))
 
     def find(self, file: CampaignFile) -> Stored | None:
-        """The campaign with the digest of this file; None where the store has none."""
+        """The campaign of a campaign file, found by the digest of the file; None if the store does not have the
+        campaign.
+        """
         with self._database.reading() as connection:
             row = connection.execute(select(s.campaign).where(s.campaign.c.content == file.digest)).first()
         return None if row is None else stored(row)
 
     def settled(self, file: CampaignFile) -> Stored:
-        """The settled campaign with the digest of this file.
+        """The settled campaign of a campaign file, found by the digest of the file.
 
         Raises:
             Refused: the campaign is not settled in this store, or another store's outcome was released.
@@ -188,21 +191,22 @@ class Store(Collecting, Depositing, PayingOut):
         self, file: CampaignFile, slots: int, *, charge: Charge | None = None,
         also: Callable[[Connection, Stored], None] | None = None,
     ) -> Stored:
-        """Register a planned campaign, open its collection, and, where reports must be charged before they arrive,
-        debit the ledger. Registration, opening and debit are one transaction, which happens once for each campaign
+        """Register a planned campaign and open its collection. If reports must be charged before they arrive, also
+        debit the ledger. Registration, opening and debit are one transaction, which takes place once for each campaign
         file.
 
         Args:
-            file: the campaign.
-            slots: number of invited slots.
-            charge: the charge to the ledger at the opening; None where the ledger is charged at the settlement.
-            also: a function that is called in the same transaction with the stored campaign, even where the campaign
-                was opened before.
+            file: the campaign file.
+            slots: the number of invited slots, which is the length of the public list of ids; 1 if there is no such
+                list.
+            charge: the charge to the ledger at the opening; None if the ledger is charged later.
+            also: a function that is called with the connection and the stored campaign, in the same transaction. The
+                function is also called if the campaign was opened before.
 
         Raises:
-            BudgetExceeded: some account does not admit the charge; nothing was opened.
-            Refused: the campaign was opened before without a charge, so that reports before its settlement would cost
-                nothing.
+            BudgetExceeded: the account of the data set or of a subject does not admit the charge; nothing was opened.
+            Refused: `charge` is given, and the campaign was opened before without a charge. Reports before the
+                settlement would then cost nothing.
         """
         found = self.find(file)
         if found is None:
@@ -245,15 +249,15 @@ class Store(Collecting, Depositing, PayingOut):
     # ---- settlement
 
     def charge(self, campaign: int, asked: Charge) -> None:
-        """Register the settlement and debit the ledger, in one transaction. Nothing is done for a campaign whose
-        settlement is registered, or which is over.
+        """Register the settlement of a campaign and debit the ledger, in one transaction. Nothing is done if the
+        settlement is registered already, or if the campaign is cancelled.
 
         A campaign that was charged when it was opened is debited nothing more.
 
         Raises:
-            BudgetExceeded: some account does not admit the charge; nothing was debited.
-            Refused: the collection is still open; this is a restored copy, and its original may have settled the
-                campaign; or the opening was charged for something else.
+            BudgetExceeded: the account of the data set or of a subject does not admit the charge; nothing was debited.
+            Refused: the collection is still open; the store is a restored copy whose original may have settled the
+                campaign; or the opening was charged for other releases.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
@@ -268,8 +272,8 @@ class Store(Collecting, Depositing, PayingOut):
             self._move(connection, known, StateEvent.CHARGE, asked.entry() if paid is None else {})
 
     def cancel(self, campaign: int) -> None:
-        """Cancel a campaign whose settlement is not registered, and erase its reports. Nothing is done for a campaign
-        whose settlement is registered, or which is over.
+        """Cancel a campaign whose settlement is not registered, and erase all reports of the campaign. Nothing is done
+        if the settlement is registered, or if the campaign is cancelled already.
 
         A charge at the opening stays, since the collector has seen the reports.
         """
@@ -288,10 +292,10 @@ class Store(Collecting, Depositing, PayingOut):
             return _paid(connection, campaign) is not None
 
     def check_debit(self, campaign: int, asked: Charge) -> None:
-        """Check that a charged campaign was debited for the release that it would now make.
+        """Check that a charged campaign was debited for exactly the releases that its run would now make.
 
         Raises:
-            Refused: the campaign was debited for something else, for example by another version of confide with another
+            Refused: the campaign was debited for other releases, for example by another version of confide with another
                 plan.
         """
         with self._database.reading() as connection:
@@ -322,7 +326,7 @@ class Store(Collecting, Depositing, PayingOut):
 
     @contextmanager
     def reports(self, campaign: int, codec: ReportCodec, *, phase: int = 0) -> Iterator[Taken]:
-        """All reports of a campaign at one moment; later changes do not affect them."""
+        """All reports of a campaign at one moment. Later changes of the store do not affect these reports."""
         with self._database.snapshot() as connection:
             known = stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
             yield Taken(data=reports.Reports(connection, campaign, codec, phase), withdrawals=known.withdrawals,
@@ -332,22 +336,23 @@ class Store(Collecting, Depositing, PayingOut):
         self, campaign: int, withdrawals: int, files: Mapping[str, bytes], shares: bytes,
         due: Iterable[Sequence[tuple[int, int]]] = (),
     ) -> bool:
-        """Store an outcome with its signature and its payouts in one transaction, unless another process has published
-        an outcome.
+        """Store an outcome with the signature and the payouts, in one transaction. Nothing is stored if another process
+        has published an outcome, or if somebody has withdrawn since the run began.
 
         Args:
             campaign: the number of the campaign.
             withdrawals: the number of people who had withdrawn when the run began.
-            files: the files of the pack: path -> bytes, with `manifest.json`.
-            shares: the shares as one Arrow file.
-            due: payouts as blocks of pairs of a slot and an amount > 0 in the smallest units of the currency.
+            files: the files of the pack, as a mapping from path to bytes, with `manifest.json`.
+            shares: the shares of all participants, as one Arrow file.
+            due: the payouts, as blocks of pairs of a slot and an amount. Each amount is above 0, in the smallest units
+                of the currency, such as cents.
 
         Returns:
             Whether this outcome is the published one. With the result False, the caller must discard the outcome:
             another outcome was published, or somebody has withdrawn since.
 
         Raises:
-            Refused: this is a restored copy, and its original may have settled the campaign.
+            Refused: the store is a restored copy whose original may have settled the campaign.
         """
         from confide.campaign.pack import EVENTS  # packs and kinds come with tables, which other methods do without
         from confide.contract.kinds import may_wait
@@ -373,8 +378,8 @@ class Store(Collecting, Depositing, PayingOut):
         return True
 
     def pack(self, campaign: int) -> dict[str, bytes]:
-        """The public files of a settled campaign: path -> bytes. Only the method `pack` lets an outcome leave the
-        store.
+        """The public files of a settled campaign, as a mapping from path to bytes. An outcome leaves the store only
+        through this method.
 
         Raises:
             Refused: this installation has released another outcome of this campaign, from another store.
@@ -388,7 +393,7 @@ class Store(Collecting, Depositing, PayingOut):
         return files
 
     def shares(self, campaign: int) -> bytes:
-        """All shares of a settled campaign as one Arrow file, for the operator alone.
+        """The shares of all participants of a settled campaign, as one Arrow file, for the operator alone.
 
         The rows of people who withdrew are empty, and all rows are empty once all payouts are paid.
         """
@@ -399,7 +404,7 @@ class Store(Collecting, Depositing, PayingOut):
     # ---- the ledger
 
     def data_sets(self) -> tuple[str, ...]:
-        """The names of all charged data sets, the oldest first."""
+        """The names of all data sets that were ever charged, in the order of their first charges."""
         with self._database.reading() as connection:
             names = select(s.scope.c.data_set).group_by(s.scope.c.data_set).order_by(func.min(s.scope.c.id))
             return tuple(connection.execute(names).scalars())
@@ -417,8 +422,8 @@ class Store(Collecting, Depositing, PayingOut):
             return standings(connection, data_set)
 
     def subject(self, account: Account, identity: str) -> Standing | None:
-        """The budget and the spend of one subject of a data set; None if no campaign on the data set has listed the
-        subject.
+        """The budget and the spend of one subject of a data set, with the debits of the data set. The result is None if
+        no campaign on the data set has listed the subject.
         """
         with self._database.reading() as connection:
             return subject_standing(connection, account, identity, self.home.ledger_key)

@@ -1,4 +1,4 @@
-"""The common base of all parts of a store: the stored form of a campaign, and transactions that lock one campaign."""
+"""The common base of a store's classes: the stored form of a campaign, and transactions that lock one campaign."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Stored:
         number: the number of the campaign in this store.
         content: the digest of its campaign file.
         kind: the kind of the campaign.
-        name: the name of the campaign's file.
+        name: the name of the campaign file, without its ending.
         title: the title of the campaign.
-        slots: number of invited slots.
+        slots: the number of invited slots, which is the length of the public list of ids; 1 if there is no such list.
         state: the state of the campaign.
         withdrawals: the number of people who withdrew; a run that began before the last withdrawal does not count.
         paid: the total that was paid, in the smallest units of the currency, once amounts and shares were erased; None
@@ -50,13 +50,13 @@ class Stored:
 
 
 class Transactions:
-    """A database and an installation's keys. Every method of a subclass is one transaction."""
+    """Base class with a database and the keys of an installation. Most methods of a subclass are one transaction."""
 
     home: Home
     _database: Database
 
     def get(self, campaign: int) -> Stored:
-        """A campaign by its number."""
+        """The campaign with a given number."""
         with self._database.reading() as connection:
             return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
 
@@ -95,14 +95,14 @@ class Transactions:
 
 
 def stored(row: Any) -> Stored:
-    """The campaign in a row of the table of campaigns."""
+    """The campaign that is stored in a row of the table `campaign`."""
     return Stored(number=row.id, content=row.content, kind=row.kind, name=row.name, title=row.title, slots=row.slots,
                   state=State(row.state), withdrawals=row.withdrawals,
                   paid=None if row.paid is None else int(row.paid))
 
 
 def check_slot(slot: int, known: Stored) -> None:
-    """Check that a campaign has this slot."""
+    """Check that a campaign has a slot of this number."""
     if not 0 <= slot < known.slots:
         raise InvalidInput("slot", worded("%(slot)s is out of range", slot=slot),
                            worded("must be in [0, %(slots)s)", slots=known.slots))

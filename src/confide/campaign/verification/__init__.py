@@ -1,9 +1,9 @@
-"""Verification: checking a settled campaign's pack again, offline, with this package alone and without anybody's help.
+"""Verification: a check of the pack of a settled campaign, offline, with this package alone and without anybody's help.
 
-A pack comes from a stranger, and its operator may lie. The pack is read once, into bytes that cannot change any more.
-Everything that follows from public numbers is computed again. If the pack names another version of confide as its
-writer, the checks accept other words and weaker claims, and nothing else, since the operator could have named any
-version.
+A pack (the folder or .zip of a campaign's signed public files) comes from a stranger, and the operator of the campaign
+may lie. The pack is read once into memory, so later changes of the files have no effect. Everything that follows from
+public numbers is computed again. If the pack names another version of confide as its writer, the checks also accept
+other words and weaker claims. The checks accept no other difference, since the operator could have named any version.
 """
 
 from confide._lazy import exports

@@ -69,22 +69,24 @@ class _Odd(Exception):
 def members(
     place: Path, *, most: int, largest: int, room: Callable[[str], int], refused: Callable[..., InvalidInput]
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """The contents of an archive.
+    """The files in a .zip archive, read into memory.
 
     Args:
         place: the path of the archive.
-        most: largest number of members.
-        largest: largest number of bytes of all members together.
-        room: a function from a path to the largest number of bytes of this member; below 0, the member is not read.
-        refused: a function that makes the error for a problem.
+        most: largest number of files and folders in the archive.
+        largest: largest number of bytes of all files together, after decompression.
+        room: a function from the path of a file in the archive to the largest number of bytes of this file. For a
+            result below 0, the file is not read.
+        refused: a function that makes the error from a description of the problem, and perhaps a description of the
+            limit.
 
     Returns:
-        Mapping from path to bytes for the files that were read, and mapping from path to a description for all members
-        that are no files.
+        Mapping from path to bytes for the files that were read, and mapping from path to a description for everything
+        in the archive that is no regular file.
 
     Raises:
-        InvalidInput: the file is no archive, its entries do not fill it without gaps, or it has too many or too large
-            members.
+        InvalidInput: the file is no .zip archive, the entries do not fill the archive without gaps, or there are too
+            many or too large files.
     """
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)

@@ -1,4 +1,4 @@
-"""The findings of a verification: one for each check, and all of them together."""
+"""The findings of a verification: the finding of one check, and the findings of all checks together."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class VerificationFinding:
 
     Args:
         check: the name of the check.
-        verdict: "holds", "broken" or "not checked".
-        detail: the finding in one printable line, whatever the pack contains.
+        verdict: "holds", "broken", or "not checked" if the check was not possible.
+        detail: the finding in one line of printable characters.
     """
 
     check: str
@@ -43,13 +43,13 @@ class Verification:
 
     Args:
         title: the campaign's title, as `campaign.json` gives it, in one printable line.
-        signer: fingerprint of the key that signed the pack; empty where the signature is broken.
-        known_signer: whether this key is the one that the caller knew before.
-        digest: SHA-256 of the signed content; empty where the signature is broken. Two readers with the same digest
+        signer: the fingerprint of the key that signed the pack; empty if the signature is not valid.
+        known_signer: whether the key that signed the pack is the key that the caller gave.
+        digest: SHA-256 of the signed content; empty if the signature is not valid. Two readers with the same digest
             have the same pack. An operator could sign two packs and show them to different readers.
-        findings: the findings in the order of checking.
-        wrote: the version of confide that wrote the pack, according to the pack, if it is another version than this
-            one; empty if it is this version.
+        findings: the findings, in the order of the checks.
+        wrote: the version of confide that the pack names as its writer; empty if the pack names the running version, or
+            if the outcome in the pack could not be read.
     """
 
     title: str
@@ -89,8 +89,8 @@ def made(check: str, look: Callable[[], str]) -> VerificationFinding:
 
     Args:
         check: the name of the check.
-        look: a function that returns a text on what holds, or raises `Broken` or `NotChecked`. Any other error that the
-            function raises counts as a fault of the pack.
+        look: the function that makes the check. If the check holds, the function returns a text for `detail`; otherwise
+            it raises `Broken` or `NotChecked`. Any other error counts as a fault of the pack.
     """
     verdict: Verdict = "broken"
     try:

@@ -34,12 +34,13 @@ can tell losses this close apart.
 """
 
 TINY = 1e-12
-"""Largest absolute difference between numbers of promises that count as equal, where numbers that cancel leave only
-rounding errors; it never applies to a privacy loss.
+"""Largest absolute difference between numbers of promises that count as equal, since numbers that cancel leave only
+rounding errors. The absolute difference never applies to a privacy loss.
 """
 
 ROUNDING = 2.0**-46
-"""Ratio to the largest number of a column below which all numbers count as equal: 64 roundings of the largest number.
+"""Largest ratio to the largest number of a column at which numbers of the column count as equal: 64 times 2^-52, which
+is the machine epsilon of doubles.
 """
 
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
@@ -52,7 +53,7 @@ class Difference:
     """A place where two JSON values differ.
 
     Args:
-        path: the keys that lead to the place, joined by points.
+        path: the keys that lead to the place, joined by points; the positions in lists count from 1.
         now: the value that follows from the public files.
         then: the value in the pack.
         numbers: whether both values are numbers and at least one of them is not whole; any other value has no last
@@ -74,13 +75,13 @@ def _short(value: Any) -> str:
 
 
 def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
-    """Whether two JSON values without parts are equal, or are doubles within the tolerance.
+    """Whether two JSON values, which are neither lists nor objects, are equal or are doubles within the tolerance.
 
     Args:
         now: the value that follows from the public files.
         then: the value in the pack.
-        absolute: an absolute difference that doubles may have, too. If `absolute` is above 0, the doubles within two
-            texts may differ as well.
+        absolute: the absolute difference up to which doubles count as equal, besides the relative `TOLERANCE`; at least
+            0. If `absolute` is above 0, the doubles within two texts may differ as well.
     """
     if _doubles(now, then):
         return math.isclose(now, then, rel_tol=TOLERANCE, abs_tol=absolute)
@@ -113,7 +114,8 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
     Args:
         now: the text that follows from the public files.
         then: the text in the pack.
-        absolute: an absolute difference that numbers may have, besides the relative one.
+        absolute: the absolute difference up to which numbers count as equal, besides the relative `TOLERANCE`; at least
+            0.
 
     Example:
         >>> same_text("age,0.30000000000000004", "age,0.3"), same_text("age,0.3", "age,0.4"), same_text("17", "18")
@@ -145,8 +147,8 @@ def contradicts(known: Iterable[str], then: str) -> bool:
 
 
 def same_words(now: str, then: str) -> bool:
-    """Whether two texts are the same to the letter, except for the last digits of doubles that are written with all
-    their digits.
+    """Whether two texts are the same, character by character, except for the last digits of doubles that are written
+    with all their digits.
 
     Example:
         >>> same_words("0.30000000000000004 mol", "0.3 mol"), same_words("item 1.1", "item 1.10")
@@ -161,13 +163,15 @@ def same_words(now: str, then: str) -> bool:
 
 
 def split_numbers(text: str) -> tuple[str, ...]:
-    """The words and numbers of a text in alternation, beginning with words, which may be empty."""
+    """The pieces of a text: words and numbers in alternation, beginning and ending with words. A piece of words may be
+    empty.
+    """
     return tuple(_NUMBER.split(text))
 
 
 def same_doubles(now: Sequence[str], then: Sequence[str]) -> bool:
-    """Whether two columns of doubles are the same, except for the last digits. Each number must be written in the one
-    form that Python writes.
+    """Whether two columns of doubles are the same, except for the last digits. Each number must be written exactly as
+    Python writes it.
 
     Args:
         now: the column that follows from the public files, as Python writes doubles; empty texts for missing numbers.
@@ -236,8 +240,8 @@ def same_table(now: pa.Table, then: str) -> bool:
 
 
 def contradict(now: pa.Table, then: str) -> bool:
-    """Whether a table that another version has laid out differs from the given one in a shared column or in the number
-    of rows, or shares no column with it.
+    """Whether a table from another version of confide differs from a given table in a shared column or in the number of
+    rows, or has no column in common with the given table.
 
     Args:
         now: the table that follows from the public files.

@@ -1,8 +1,8 @@
 """Comparison of the words and numbers of a pack's page, without its pictures, with the page that this version makes.
 
-Pages show numbers with few digits, so another processor computes the same text. Two kinds of numbers may differ:
-doubles that are written with all their digits, in their last digits, and numbers of a column that are only rounding
-errors.
+Pages show numbers with few digits, so another processor computes the same text. Only two kinds of numbers may differ.
+Doubles that are written with all their digits may differ in the last digits. Numbers in a table may differ if both are
+mere rounding errors, compared with the largest number of the column.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _END = "</html>\n"
 
 
 def same_page(now: str, then: str) -> bool:
-    """Whether two pages, both without pictures, have the same contents.
+    """Whether two HTML pages, both without pictures, have the same contents.
 
     Args:
-        now: the page that follows from the public files.
-        then: the page in the pack.
+        now: the page that this version makes from the public files.
+        then: the page in the pack, without pictures.
     """
     if now == then:
         return True
@@ -113,15 +113,15 @@ def _text(part: Element) -> str:
 
 
 def check_other(now: str, then: str, title: str) -> None:
-    """Check that a page of another version, without its pictures, runs nothing and contradicts no number of this
-    version's page.
+    """Check that a page that another version made, without its pictures, is only text and tables, and contradicts no
+    number of the page that this version makes.
 
     A page of another version may have that version's own words. A sentence or table row with the same words as in this
     version's page must also have the same numbers.
 
     Args:
-        now: the page that this version makes.
-        then: the page in the pack.
+        now: the page that this version makes, without pictures.
+        then: the page in the pack, without pictures.
         title: the title of the campaign.
 
     Raises:

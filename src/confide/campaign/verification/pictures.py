@@ -1,5 +1,5 @@
-"""Checks of the pictures of a pack: their data against the numbers that follow from the public files, and the marks of
-each drawing against these data.
+"""Checks of the pictures of a pack. The data of each picture are compared with the numbers that follow from the public
+files, and the marks of each drawing are compared with these data.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ _LATER = {"Average prices", "Final prices", "How frequent each value is",
 
 
 def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> bool:
-    """Whether a page of the first version, which stored no data of its pictures, shows the pictures that follow from
-    the public files.
+    """Whether a page of confide 0.1.0, which stored no data of its pictures, shows the pictures that follow from the
+    public files.
 
     Args:
-        now: the pictures that follow from the public files; pictures that the first version did not make are left out.
-        there: the pictures of the page.
+        now: the pictures that follow from the public files. Pictures that confide 0.1.0 did not make are left out of
+            the comparison.
+        there: the pictures on the page of the pack.
 
     Returns:
         True if all pictures agree, and False if they differ in titles alone.
@@ -53,15 +54,15 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
 
 
 def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, other: str | None) -> bool:
-    """Whether the pictures of a pack are the pictures that follow from the public files: in the stored data, and in the
-    drawings on the page.
+    """Whether the pictures of a pack are the pictures that follow from the public files. The stored data and the
+    drawings on the page are both checked.
 
     Args:
         now: the pictures that follow from the public files.
-        there: the pictures of the page.
-        data: the contents of the pack's file of picture data, with one entry for each picture of the page.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise. Another version may have its own words and style, and fewer pictures in the same order.
+        there: the pictures on the page of the pack.
+        data: the contents of `pictures.json` in the pack, with one entry for each picture of the page.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
+            Another version may have its own words and style, and fewer pictures in the same order.
 
     Returns:
         True if all pictures agree, and False if another version differs in words, style or number of pictures.

@@ -1,9 +1,9 @@
-"""Checks of a pack's parameters, charge, promises, certificate and meter: they must follow from its campaign file and
-its billboard.
+"""Checks that the parameters, charge, promises, certificate and meter of a pack follow from the pack's campaign file
+and billboard. The meter is the record that the noise of the run stayed within the charge.
 
-No check relies on the pack's own statement of the version of confide that wrote it. Privacy losses and their cost are
-always compared with this version's theorems. A pack of another version may have other words and weaker claims. A pack
-of another version may also have other parameters, if no privacy loss depends on them.
+No check relies on the pack's statement about the version of confide that wrote the pack. Privacy losses and their cost
+are always compared with this version's theorems. A pack of another version may have other words and weaker claims. A
+pack of another version may also have other parameters, if no privacy loss depends on them.
 """
 
 from __future__ import annotations
@@ -49,14 +49,13 @@ smaller ones.
 
 
 def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the mechanism that ran is the one that the campaign file plans.
+    """Check that the mechanism in the outcome is the mechanism that the campaign file plans.
 
     Args:
         file: the campaign file of the pack.
         plan: this version's plan of the campaign file.
-        outcome: the outcome of the pack.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
     """
     planned: Any = plan.mechanism
     ran = outcome.mechanism
@@ -96,15 +95,14 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
 
 
 def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str | None) -> str:
-    """Check that the one charge among the events is the charge that the campaign asks of the ledger, and that the
-    campaign's own budgets admit it.
+    """Check that the only charge among the events is the charge that the campaign asks of the ledger, and that the
+    budgets in the campaign file admit this charge.
 
     Args:
         file: the campaign file of the pack.
-        outcome: the outcome of the pack.
-        charge: the event with the charge.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack.
+        charge: the event that debits the ledger, as `charge_of` of `confide.campaign.verification.signed` finds it.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
     """
     asked = data_set_charge(file, outcome)
     said = upgraded(dict(charge.data), EVENTS, "event")
@@ -126,13 +124,12 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
 
 
 def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
-    """Check that the promises in the manifest follow from its parameters.
+    """Check that the promises in the manifest follow from the parameters in the manifest.
 
     Args:
-        outcome: the outcome of the pack, with the guarantees that this version computes.
-        said: the promises that the manifest states.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack, with the guarantees that this version computes.
+        said: the promises in the manifest, as JSON values.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
     """
     now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
     if other is not None:
@@ -204,12 +201,11 @@ def _better(key: str, said: Any, follows: Any) -> bool:
 
 
 def certificate(outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the certificate is the one that the mechanism computes from the billboard.
+    """Check that the certificate is the certificate that the mechanism computes from the billboard.
 
     Args:
-        outcome: the outcome of the pack.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
     """
     found = outcome.mechanism.certify(outcome.billboard)
     now, then = encode(found, {}), encode(outcome.certificate, {})
@@ -293,9 +289,8 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
 
     Args:
         file: the campaign file of the pack.
-        outcome: the outcome of the pack.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
     """
     mechanism, said = outcome.mechanism, outcome.meter
     fresh = Meter.of(mechanism)

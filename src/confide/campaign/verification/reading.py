@@ -1,4 +1,4 @@
-"""Reading a stranger's folder once into memory: the regular files that a pack can have, and nothing else.
+"""Reading a stranger's folder once into memory. Only regular files that a pack can have are read.
 
 No link is followed, no file is opened that could block or never end, and numbers and sizes of files are bounded. All
 checks use the bytes that were read, so a later change of the folder changes nothing.
@@ -30,9 +30,9 @@ __all__ = ["Folder", "check_part", "is_column", "is_first", "is_table", "json_of
 
 COLUMNS = "columns"
 LARGEST = 1 << 30
-"""Largest number of bytes of all files together."""
+"""Largest number of bytes of all files of a pack together."""
 MOST = 4096
-"""Largest number of files."""
+"""Largest number of files of a pack."""
 
 _TEXTS = {NOTE, MANIFEST, EVENTS, CAMPAIGN}
 _SHOWN = {PICTURES, REPORT}
@@ -49,7 +49,7 @@ class Folder:
 
     Args:
         place: the path of the folder.
-        field: the name of the folder, for errors.
+        field: the name of the argument with the path, for error messages.
         files: mapping from a path below the folder to the bytes, for all files that a pack can have.
         strange: mapping from a path below the folder to a description, for everything else in the folder.
     """
@@ -85,7 +85,7 @@ def json_of(data: bytes) -> Any:
     """The value in a JSON file of a pack.
 
     Raises:
-        InvalidInput: the file is not canonical JSON (RFC 8785), the one form in which a pack is written. A file in
+        InvalidInput: the file is not canonical JSON (RFC 8785), which is the only form of JSON in packs. A file in
             which a key occurs twice is not canonical, for example.
     """
     found = parse_json(data)
@@ -99,9 +99,9 @@ def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Fol
     folder or the .zip may itself be a link.
 
     Args:
-        place: the folder, or the .zip.
-        field: the name of the folder, for the error.
-        tables: whether tables and the page are read, too.
+        place: the path of the folder, or of the .zip.
+        field: the name of the argument with the path, for error messages.
+        tables: whether the tables, the page and the data of its pictures are read, too.
 
     Raises:
         InvalidInput: the folder does not exist or cannot be read, or has too many or too large files.
@@ -212,7 +212,7 @@ def check_part(version: str, part: str, *, held: bool) -> None:
     """Check that a pack holds a part if, and only if, the claimed version writes it.
 
     Args:
-        version: the version of confide, as the pack claims.
+        version: the version of confide that the pack names as its writer.
         part: the part in words, for the message: the meter, the data of pictures, or the policy of the page.
         held: whether the pack holds the part.
 

@@ -1,4 +1,6 @@
-"""Checks of the published parts of an outcome: the billboard, its tables and its page, and a participant's share."""
+"""Checks of the published parts of an outcome, which are the billboard, the tables and the page, and of a participant's
+share.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,12 @@ _PARTS = {"format", "release_safe", "mechanism", "billboard", "certificate", "gu
 
 
 def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
-    """Check that an outcome would be written as this manifest, and that its numbers do not contradict each other.
+    """Check that this version would write the outcome as the pack's manifest states it, and that the numbers of the
+    outcome do not contradict each other.
 
     Args:
         folder: the folder of the pack.
-        outcome: the outcome in the manifest.
+        outcome: the public outcome, as read from the manifest.
         here: the running version of confide, and the versions of the packages that confide computes with.
     """
     said = json_of(folder[MANIFEST])
@@ -84,7 +87,7 @@ def _columns(said: Any) -> set[str]:
 def result_tables(
     folder: Folder, file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None, here: Provenance
 ) -> str:
-    """Check that the tables follow from the billboard, to within the last digits of their numbers.
+    """Check that the tables follow from the billboard, up to the last digits of their numbers.
 
     Another version may lay the tables out differently. Columns with the same heading must agree in any case. Long
     tables, in Parquet, are compared byte by byte with the files that this computer writes; if other software wrote
@@ -92,11 +95,10 @@ def result_tables(
 
     Args:
         folder: the folder of the pack.
-        file: the campaign file.
+        file: the campaign file of the pack.
         plan: this version's plan of the campaign file.
-        outcome: the outcome of the pack.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
         here: the running version of confide, and the versions of the packages that confide computes with.
     """
     found = file.kind.tables(plan, outcome)
@@ -141,11 +143,10 @@ def report_page(
 
     Args:
         folder: the folder of the pack.
-        file: the campaign file.
+        file: the campaign file of the pack.
         plan: this version's plan of the campaign file.
-        outcome: the outcome of the pack.
-        other: the version of confide that the pack names as its writer, if this is not the running version; None
-            otherwise.
+        outcome: the public outcome in the pack.
+        other: the version of confide that the pack names as its writer; None if the pack names the running version.
     """
     shown = sections(file, plan, outcome)
     drawn, words = pictures(shown), report(file, shown, draw=False)
@@ -180,9 +181,9 @@ def own_share(
     Args:
         file: the campaign file of the pack.
         plan: this version's plan of the campaign file.
-        outcome: the outcome of the pack.
-        mine: the participant's own file.
-        signer: fingerprint of the key that signed the pack; empty where the signature is broken.
+        outcome: the public outcome in the pack.
+        mine: the contents of the participant's own file, as `confide share --write` wrote it.
+        signer: the fingerprint of the key that signed the pack; empty if the signature is not valid.
     """
     if mine["content"] != file.digest:
         raise Broken("the file belongs to another campaign")

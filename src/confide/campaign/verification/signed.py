@@ -1,7 +1,7 @@
 """Checks of the signed parts of a pack: the statement, the key that signed it, and the files that it lists.
 
-The list of a campaign's events is one of the signed files. The events must be a complete chain and a legal life of a
-campaign, and must disclose nothing about people.
+The list of a campaign's events is one of the signed files. The events must be a complete hash chain, must be possible
+in this order, and must disclose nothing about people.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ _SHOWN = 5  # paths that a message names
 
 
 def as_fingerprint(key: str) -> str:
-    """A fingerprint in the form of `confide.campaign.signatures.fingerprint`, from the forms in which people type it.
+    """A fingerprint in the form that `confide.campaign.signatures.fingerprint` returns, from a form in which people
+    type fingerprints.
 
     Args:
-        key: 40 hexadecimal digits; hyphens, spaces and capitals are free.
+        key: 40 hexadecimal digits. Hyphens, spaces and capital letters make no difference.
 
     Raises:
         InvalidInput: the text is not 40 hexadecimal digits; an empty text is refused, too.
@@ -55,7 +56,9 @@ def as_fingerprint(key: str) -> str:
 
 
 def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
-    """The fingerprint of the key that signed exactly this statement."""
+    """The fingerprint of the key that signed a pack's statement. A statement that is not signed, or that has another
+    form than `campaign.json` in a pack, is an error.
+    """
     signer = signed_by(note)
     if signer is None:
         raise Broken(f"{NOTE} has no valid signature")
@@ -66,7 +69,7 @@ def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def signature(signer: str, known: str | None) -> str:
-    """Check that the signing key has the fingerprint that the caller knew before."""
+    """Check that the signing key has the fingerprint that the caller knows from the offer."""
     if known is None:
         return f"signed by {signer}; this shows integrity only: compare the key with the key in your offer"
     if known != signer:
@@ -95,7 +98,9 @@ def files(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
-    """Check that the campaign file is the one that was signed, with its own title and kind."""
+    """Check that the campaign file is the signed file, and that the statement names the title and the kind of this
+    file.
+    """
     if file.digest != note["content"]:
         raise Broken(f"{CAMPAIGN} differs from the signed file")
     for name, own in (("title", file.title), ("kind", file.kind.name)):
@@ -116,7 +121,7 @@ in the opening, the registration has no details.
 
 
 def chain_of(rows: Any) -> tuple[Entry, ...]:
-    """The entries of `events.json`."""
+    """The events in `events.json`."""
     shape = {"event": str, "day": str, "data": dict, "hash": str}
     if not isinstance(rows, list) or not rows:
         raise Broken("there are no events")
@@ -127,7 +132,7 @@ def chain_of(rows: Any) -> tuple[Entry, ...]:
 
 
 def charge_of(chain: Sequence[Entry]) -> Entry:
-    """The one event with a debit: the opening, or the registration of the settlement."""
+    """The only event that debits the ledger: the opening of the collection, or the registration of the settlement."""
     charges = [entry for entry in chain if entry.event in (StateEvent.OPEN, StateEvent.CHARGE) and entry.data]
     if len(charges) != 1:
         raise Broken(f"{len(charges)} debits, not one")
@@ -135,7 +140,7 @@ def charge_of(chain: Sequence[Entry]) -> Entry:
 
 
 def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
-    """Check that the events are those of a campaign that was charged once, and then published the signed result."""
+    """Check that the events belong to a campaign that was charged once, and then published the signed result."""
     position = broken_at(chain)
     if position is not None:
         raise Broken(f"event {position + 1} does not follow from the one before it")

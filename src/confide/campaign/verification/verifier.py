@@ -1,4 +1,6 @@
-"""All checks of a pack, in order. A check that lacks the parts that it needs counts as not made."""
+"""All checks of a pack, in order. If a check needs a part of the pack that could not be read, the finding is "not
+checked".
+"""
 
 from __future__ import annotations
 
@@ -34,32 +36,33 @@ def verify(
     pack: str | os.PathLike[str], *, key: str | None = None,
     own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> Verification:
-    """Check a pack again.
+    """Check the pack of a settled campaign, offline, from the files of the pack alone.
 
     Args:
-        pack: the folder of the pack, or a .zip of it.
-        key: fingerprint of the operator's key, as the offer gave it: 40 hexadecimal digits in any grouping. Without the
-            fingerprint, a pack that somebody else made and signed passes too, so the verification shows only that the
-            pack is unaltered.
-        own: a participant's own file (`confide share --write`), or its contents.
+        pack: the folder of the pack, or a .zip of this folder.
+        key: the fingerprint of the operator's key, from the offer: 40 hexadecimal digits in any grouping. If `key` is
+            None, a pack that somebody else made and signed passes too. The verification then shows only that the pack
+            was not altered after the signature.
+        own: the path of a participant's own file (`confide share --write`), or the contents of this file. If `own` is
+            None, no share is checked.
 
     Raises:
-        InvalidInput: there is no pack, it has too many or too large files, the key is no fingerprint, or `own` is no
-            participant's file.
+        InvalidInput: there is no pack at the path, the pack has too many or too large files, `key` is no fingerprint,
+            or `own` is no participant's file.
     """
     return verified(pack, key=key, own=own).findings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The findings of a verification, and the verified parts themselves: bytes that were read once, and cannot change
-    any more.
+    """The findings of a verification, together with the verified parts of the pack. The parts were read once, so later
+    changes of the files have no effect on them.
 
     Args:
         findings: the findings of all checks.
-        file: the campaign file; None where it could not be read.
-        plan: the plan of the file; None where it could not be planned.
-        outcome: the billboard with its parameters; None where it could not be read.
+        file: the campaign file; None if it could not be read.
+        plan: the plan of the campaign file; None if this version cannot make a plan of the file.
+        outcome: the public outcome, with the parameters and the billboard; None if it could not be read.
     """
 
     findings: Verification
@@ -72,7 +75,7 @@ def verified(
     pack: str | os.PathLike[str], *, key: str | None = None,
     own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> Verified:
-    """Verify as `verify` does, and return the checked parts too, for further use."""
+    """Verify a pack as `verify` does, and also return the checked parts of the pack."""
     known = None if key is None else signed.as_fingerprint(key)
     mine = _own(own)
     folder = read_folder(as_path("pack", pack))

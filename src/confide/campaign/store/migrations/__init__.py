@@ -23,11 +23,11 @@ def configuration(connection: Connection) -> Config:
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the tables up to date, completely or not at all. If two processes open a store at once, the second finds
-    the tables up to date.
+    """Bring the tables up to date, completely or not at all. If two processes open a store at the same time, the second
+    process finds the tables up to date.
 
     Args:
-        connection: a connection in a transaction that writes.
+        connection: a connection in a writing transaction.
     """
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))

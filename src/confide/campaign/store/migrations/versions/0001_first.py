@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply."""
+    """Make the tables."""
     op.create_table(
         "campaign",
         sa.Column("id", sa.Integer(), nullable=False),

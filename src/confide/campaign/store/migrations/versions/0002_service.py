@@ -1,4 +1,4 @@
-"""The tables of the service."""
+"""Add the tables of the service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply."""
+    """Make the tables."""
     op.create_table(
         "operator",
         sa.Column("id", sa.Integer(), nullable=False),

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; for earlier debits it stays empty."""
+    """Add the column. The column stays empty for earlier debits."""
     op.add_column("ledger_debit", sa.Column(
         "audiences", sa.String(length=64), nullable=True,
         comment="to whom the promises are made that it covers; none where it was not recorded"))

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply."""
+    """Make the table."""
     op.create_table(
         "begun_login",
         sa.Column("digest", sa.LargeBinary(length=32), nullable=False,

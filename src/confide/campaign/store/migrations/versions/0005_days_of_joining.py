@@ -14,7 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply."""
+    """Change the tables of login sessions and log-in attempts."""
     op.add_column("draft", sa.Column("last_day", sa.String(length=10), nullable=True, comment=(
         "YYYY-MM-DD, of all its participants' sessions; none before it has ended")))
     op.drop_column("participant_session", "last_day")

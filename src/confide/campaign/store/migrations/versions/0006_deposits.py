@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply."""
+    """Make the table."""
     op.create_table(
         "deposit",
         sa.Column("campaign_id", sa.Integer(), autoincrement=False, nullable=False),

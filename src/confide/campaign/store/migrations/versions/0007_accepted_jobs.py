@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply."""
+    """Add the column."""
     op.add_column("job", sa.Column(
         "accept_unusable", sa.Integer(), nullable=False, server_default="0",
         comment="whether it goes on where too many rows of the operator's file cannot be used"))
