@@ -96,7 +96,9 @@ class TranscriptAudit:
     shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`."""
+        """The result as a row of an `AuditReport`. If the audit has a `promise`, `AuditRow.holding` accepts the row as
+        evidence for promises that follow from it.
+        """
         measured, evidence = self.measured, (f"the mechanism's own run on {self.pairs} pairs of neighbours: equal "
                                              f"publications on equal noise, {exactly(self.formulas)}")
         if self.leaks:
