@@ -120,9 +120,9 @@ def replay(
         run: the mechanism's run, a function of data and noise.
         pairs: pairs of synthetic neighbours.
         claim: the promised loss.
-        seed: seed of the simulated noise; every pair has a history of its own.
-        part: prefix of the streams that the promise is about; "" for all.
-        unreleased: streams with noisy answers that are not published, in the form for `fixed_transcript_audit`.
+        seed: seed of the simulated noise; every pair gets noisy answers of its own.
+        part: prefix of the random streams that the promise is about; "" for all streams.
+        unreleased: rules for noisy answers that are not published, as for `fixed_transcript_audit`.
         named: False where the promise is about a part of the outcome, and no prefix says which random streams belong to
             this part.
         probed: whether to check, if the loss is above the promise, that the run publishes the noisy answers at all.
