@@ -56,7 +56,7 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
 
     Args:
         run: the mechanism's run, a function of data and noise.
-        data: synthetic data.
+        data: synthetic data in the form that `run` expects.
         noise: source of noise that records all requests of the run.
         part: prefix of the names of the streams whose centers are compared; "" for all streams.
     """

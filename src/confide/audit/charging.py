@@ -133,8 +133,8 @@ class Lost(NamedTuple):
 
     Args:
         named: name of the audit row that states the measurement.
-        loss: the promised loss with which the measurement was compared. The type of this loss determines the
-            measured parameter, for example rho.
+        loss: the promised loss with which the measurement was compared. The type of this loss determines the measured
+            parameter, for example rho.
         measured: the measured value of the parameter of `loss`.
         paid: the events that the ledger would be charged for the measured release.
     """
@@ -252,7 +252,7 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
     Args:
         mechanism: the mechanism whose events are composed.
-        promises: promises of the mechanism.
+        promises: promises of the mechanism, whose largest delta is used to convert events.
     """
     try:
         return composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event

@@ -63,7 +63,7 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
 
     Args:
         measured: the measured number.
-        promised: the bound.
+        promised: the promised upper bound, in the unit of `measured`.
         scale: size of the numbers from which `measured` was computed as a difference, for the rounding error; 1 for
             losses in nats.
 

@@ -254,7 +254,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
 
     Args:
         rounds: pairs of a billboard and a flag, which is True if the billboard states the sums of the reports.
-        check: the check of a billboard.
+        check: function that raises `InvalidInput` if a billboard is wrong.
         of: description of the synthetic data of the rounds.
     """
     refused = runs = 0
@@ -276,7 +276,7 @@ def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow
 
     Args:
         boards: billboards of the runs.
-        check: the check of a billboard.
+        check: function that raises `InvalidInput` if a billboard is wrong.
     """
     refused = runs = 0
     for board in boards:

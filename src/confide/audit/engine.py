@@ -301,7 +301,7 @@ class Laws:
             `observed`.
         samples: number of fresh samples of each distribution.
         false_alarm: probability with which the test of one distribution flags a correct source.
-        seed: seed of faulty sources.
+        seed: seed of the noise from faulty sources.
         factor: factor, > 0, by which a faulty source multiplies the scale of the noise; so far from 1 that the test can
             notice the change.
         source: the tested source of noise; `Noise.secure()` if left out.

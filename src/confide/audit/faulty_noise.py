@@ -108,7 +108,7 @@ class DampedNoise(PassingNoise):
     """Noise with a smaller scale than the requested scale.
 
     Args:
-        source: the correct source.
+        source: the correct source of noise, which is wrapped.
         factor: factor by which every noise scale is multiplied. Logits, and logarithms of a channel's weights, are
             divided by `factor`.
         part: prefix of the streams with reduced noise, as a fixed-transcript audit names a part ("release",
@@ -191,7 +191,7 @@ class RepeatedNoise(DampedNoise):
     later requests get the noise of the first.
 
     Args:
-        source: the correct source.
+        source: the correct source of noise, which is wrapped.
 
     Example:
         >>> noise = RepeatedNoise(Noise.simulated(1))
@@ -245,7 +245,7 @@ class ShiftedNoise(DampedNoise):
     """Biased noise: every draw of numbers is shifted by a multiple of its scale.
 
     Args:
-        source: the correct source.
+        source: the correct source of noise, which is wrapped.
         shift: size of the shift, as a multiple of the scale.
     """
 

@@ -39,7 +39,7 @@ def built(people: int, columns: int) -> bool:
     """Whether an audit builds synthetic populations with this number of people and columns.
 
     Args:
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         columns: number of columns of a record.
 
     Example:
@@ -84,7 +84,7 @@ def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise.
 
     Example:

@@ -88,7 +88,7 @@ def audit_mechanism(
     Args:
         mechanism: the mechanism with its public parameters.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         seed: seed of the simulated noise and the synthetic people.
         progress: function that is called at each step.
         measured: rows that the kind of campaign has measured itself, each marked with the promise for which the row is

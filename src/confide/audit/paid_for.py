@@ -79,8 +79,8 @@ def underpaid(
     """Draws that cost more than their payment, in two runs on neighbouring data with the same noisy answers.
 
     Args:
-        first: draws of the first run.
-        second: draws of the second run, with the noisy answers of the first run.
+        first: recorded draws of the first run.
+        second: recorded draws of the second run, with the noisy answers of the first run.
         unreleased: mapping from a prefix of random streams to the rule for their noisy answers, which are not
             published. All streams with one prefix are compared with the sum of their payments.
         charge: charge of the ledger for the whole run; None where the run's events have no price. If a run pays for
@@ -175,7 +175,7 @@ class PaidFor:
     """The payments that were recorded in audited runs.
 
     Args:
-        run: the correct run.
+        run: the run of the correct mechanism, a function of data and noise.
         unreleased: rules for unpublished noisy answers, as for `underpaid`.
         charge: charge of the ledger for the whole run, as for `underpaid`.
         words: function from a pair of neighbours to a description of the pair.
@@ -240,7 +240,7 @@ def paid_for(
     Args:
         mechanism: the mechanism, which is run once more.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         seed: seed of the simulated noise.
         replayed: the payments that audits over pairs of neighbours recorded.
     """

@@ -110,8 +110,9 @@ def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: i
     - For two or more columns with levels: paths on which everybody moves from one level to another in one of these
       columns, with everybody at one common level of each other column. If there are many paths of one kind, the seed
       chooses some of them.
-    - For columns of numbers beside columns with levels: paths from one end of the range to the other, and out of two
-      clusters close together. On these paths everybody is at one common level, and each level has its own paths.
+    - For records with columns of numbers and columns with levels: paths from one end of the range to the other, and
+      paths that start with two clusters close together. On these paths everybody is at one common level, and each level
+      has paths of its own.
     - For columns of numbers: paths from everybody at a number that is not round to everybody at a round number near it.
       One more path of this kind ends with everybody at a number that often codes "no answer"
       (`confide.audit.round_numbers`).
@@ -124,7 +125,7 @@ def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: i
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise.
         seed: public seed for the choice of levels and paths where there are many.
     """
@@ -154,7 +155,7 @@ def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[Slot
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         seed: public seed that was given to `population_paths`.
 
     Example:

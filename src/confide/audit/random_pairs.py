@@ -51,7 +51,7 @@ def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int,
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
         count: number of pairs.
         seed: public seed.

@@ -60,7 +60,7 @@ def stepping(
     Args:
         run: the mechanism's run, a function of data and noise.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise.
         seed: seed of the simulated noise and of the choice of paths.
         part: prefix of the random streams that the promise is about; "" for all streams.

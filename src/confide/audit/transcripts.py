@@ -45,7 +45,7 @@ class Replay:
 
     Args:
         claim: the promised loss.
-        promised: parameter of the promised loss.
+        promised: the promised value of the parameter of this loss.
         measured: the worst loss over the pairs, in the parameter of the promised loss.
         leaks: differences in the published output that distinguish two neighbours whatever the noise is; empty for a
             correct mechanism. The audit ends at the first pair with such a difference.

@@ -201,7 +201,7 @@ def sets_of_others(roles: Sequence[Role], people: int) -> list[_Row]:
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
     """
     records = corners(roles)
     some = min(people - 1, OTHERS)
@@ -227,7 +227,7 @@ def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[N
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
     """
     moves, all_others = changes(roles, unit), sets_of_others(roles, people)

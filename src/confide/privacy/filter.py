@@ -144,8 +144,8 @@ class Filter:
 
     @property
     def left(self) -> str:
-        """The rest of the budget, in words. A rest that is negligible beside the budget is shown as 0; `admits` decides
-        exactly.
+        """A description of the rest of the budget, in words. A rest that is negligible compared with the budget is
+        shown as 0, while `admits` decides exactly.
         """
         total = self.total
         epsilon, delta = self.limits
@@ -188,7 +188,7 @@ class Filter:
 
     @property
     def allowed(self) -> str:
-        """The whole budget, in words."""
+        """A description of the whole budget, in words."""
         epsilon, delta = map(float, self.limits)
         if self.rule == "zcdp":
             return f"rho {ZCDP.within(epsilon, delta).rho:.6g} (epsilon {epsilon:g} at delta {delta:g})"
@@ -198,7 +198,7 @@ class Filter:
         """A description of a cost in the units of the budget, in words.
 
         Args:
-            cost: the cost by this filter's rule.
+            cost: a cost, as `price` returns it for the rule of this filter.
         """
         text = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
         return f"{text}, delta {float(cost.delta):.3g}" if self.rule == "basic" and cost.delta else text
@@ -207,7 +207,7 @@ class Filter:
         """The filter after a further cost is charged.
 
         Args:
-            cost: the cost by this filter's rule.
+            cost: a cost, as `price` returns it for the rule of this filter.
             account: the name of the charged account, for the error message.
 
         Raises:

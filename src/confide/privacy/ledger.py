@@ -125,7 +125,7 @@ class Ledger:
 
         Args:
             account: the account to open.
-            budget: the limit.
+            budget: the largest loss that may be charged to the account.
             rule: the rule by which charges add up, "basic" or "zcdp"; see `Filter`.
 
         Raises:

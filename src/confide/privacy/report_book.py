@@ -48,10 +48,10 @@ class Answer:
 
     Args:
         person: the person that the bit is about.
-        bit: the public name of the bit.
+        bit: the public name of the bit, such as "smokes".
         campaign: name of the campaign that asked.
         level: the loss that a report about the bit may cause: epsilon in nats, or rho.
-        question: the question, in words.
+        question: the text of the question.
         report: the reported bit, 0 or 1; None if the attempt was interrupted between the agreement and the report.
         notion: "epsilon" for pure differential privacy, or "rho" for concentrated differential privacy.
     """
@@ -151,7 +151,7 @@ class ReportBook:
                 after the level was written down.
             total: the largest sum of levels to which the participant agrees, if the bit was asked for before: an
                 epsilon if all reports are pure, otherwise a rho.
-            question: the question, in words. The same words mean the same bit, whatever its name.
+            question: the text of the question. The same words mean the same bit, whatever its name.
             notion: the notion of the level, "epsilon" or "rho". Levels of one notion add up. In a sum with a rho, an
                 epsilon counts as rho = epsilon^2/2.
 

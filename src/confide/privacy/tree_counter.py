@@ -375,10 +375,10 @@ class TreeCounter:
         return RunningCounter(self, self.open(noise, stream, line=line), as_stream(stream))
 
     def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
-        """Start a run whose noise is paid for by another session, together with that session's own noise.
+        """Start a run whose noise is paid for as one part of a larger session.
 
         Args:
-            session: the session that declared `part` with the draws of this counter.
+            session: the larger session, which declared the draws of this counter as `part`.
             part: the name of that part in the session.
             stream: name of the draws; the number of the step is appended.
         """
@@ -403,7 +403,7 @@ class TreeCounter:
 
         Args:
             session: the session that `open` returned.
-            size: shape (k, steps).
+            size: shape of the result, (k, number of steps).
             stream: the name of the draw; each name can be drawn once per `noise`.
         """
         return self._draw(session, size, as_stream(stream), None)

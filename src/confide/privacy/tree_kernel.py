@@ -57,7 +57,7 @@ def publish_one(
     """Publish the count of counter j, rounded half up, from its released block sums alone.
 
     Args:
-        j: the number of the counter.
+        j: index of the counter, from 0.
         level: the level of the block that was just released.
         released: the noisy sum of that block, in units of 2^-grid.
         grid: exponent of the units 2^-grid.

@@ -57,7 +57,7 @@ def precision(bits: int) -> Iterator[None]:
     in between cannot make a result wrong: the balls only become wider, and an undecided rounding is repeated.
 
     Args:
-        bits: working precision, >= 2.
+        bits: working precision in bits, >= 2.
     """
     from flint import ctx
 

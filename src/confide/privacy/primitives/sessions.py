@@ -128,7 +128,7 @@ class NoiseSession:
         """Draw the noise of one part, and add the noise to `center` if it is given.
 
         Args:
-            part: the name of the part.
+            part: the name of a part that the session declared.
             size: the number of draws, or the shape of the array of draws.
             stream: the name of the draw; each name can be drawn once per `noise`.
             center: the private numbers to which the noise is added, in the shape `size`; zeros if left out.
