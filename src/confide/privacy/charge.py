@@ -220,7 +220,7 @@ class Session(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel(_OneEvent):
-    """A line for draws on disjoint groups of people. The draws on each group may cost as much as one event.
+    """A line for draws on disjoint groups of people. The draws on each group cost at most as much as one event.
 
     Args:
         event: the event charged. One event covers the draws on all groups together, because each person is in one group

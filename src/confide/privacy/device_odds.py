@@ -84,8 +84,8 @@ class NoiseSize:
         most: the distance that the noise does not exceed in 19 of 20 draws.
         guessed: the probability that an observer of the report guesses correctly whether the typed number was `low` or
             `high`, if both were equally likely before.
-        low: smallest number that a participant can type.
-        high: largest number that a participant can type.
+        low: lower end of the public range of the typed number.
+        high: upper end of the public range of the typed number.
     """
 
     deviation: float

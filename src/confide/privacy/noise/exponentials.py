@@ -36,7 +36,7 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
         entropy: the source of the bits. A draw takes eight bytes, and about one draw in 1024 takes eight more.
 
     Raises:
-        SolverFailed: the source of randomness is broken, because it returns zeros for ever.
+        SolverFailed: the source of randomness is broken and returns zeros for ever.
     """
     drawn = words(count, entropy)
     runs = _RUNS[((drawn >> np.uint64(53)) & np.uint64((1 << _RUN) - 1)).astype(np.int64)]

@@ -89,8 +89,8 @@ def open_session(
 
     Args:
         noise: the noise of the run.
-        theorem: function from a mapping, of the name of each part to the exact noise scale, to the cost of all draws of
-            `parts` together.
+        theorem: function that returns the cost of all draws of `parts` together. The argument is a mapping from the
+            name of each part to the exact noise scale.
         parts: mapping from the name of each part to the draws that the session may make for this part.
         stream: the first words of the names of all draws of the session.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
