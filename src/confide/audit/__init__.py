@@ -1,5 +1,5 @@
-"""Audit: measured numbers are compared with promised numbers. Each family of mechanisms supplies its attacks as plain
-functions, and the harness depends on no family.
+"""Audits, which compare measured numbers with promised numbers. Each family of mechanisms supplies attacks as plain
+functions, and the code that runs the attacks depends on no family.
 """
 
 from confide._lazy import exports

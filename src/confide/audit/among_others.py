@@ -1,5 +1,5 @@
-"""Text about a record that moves a noiseless value more among other records than alone. A larger move among other
-records means that other records influence the record's effect.
+"""Text for an audit report about a record that changes a noiseless value more among other records than alone. A larger
+change among other records means that the effect of one record depends on the other records.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ Run = Callable[[Any, Noise], Any]
 
 
 def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float) -> str:
-    """Text that says how far one record moves the noiseless values among other records and alone. The text is empty
-    where the record moves the values as much alone, or where the distance is unknown.
+    """Text that says how far one record changes the noiseless values, both among other records and alone. The text is
+    empty where the change is no larger among other records, or where one of the two distances is unknown.
 
     Args:
         run: the mechanism's run, a function of data and noise.
         pair: two populations that differ in one record.
         seed: seed of the noise history that both populations share.
         streams: names of the draws, which are all Laplace noise of one scale or all Gaussian noise of one scale.
-        paid: payment for these draws: epsilon for Laplace noise, rho for Gaussian noise.
+        paid: privacy loss that was charged for these draws: epsilon in nats for Laplace noise, rho for Gaussian noise.
     """
     alone = _alone(pair)
     if alone is None:

@@ -1,6 +1,6 @@
-"""Distance between two runs that are given the same released history. The distance covers the outputs of the runs and
-their centers, which are the noiseless values to which noise is added. Distances of centers are measured in units of the
-noise scale.
+"""Distance between two runs on different data that get the same noisy answers. The outputs of the two runs are
+compared, and also their centers, which are the noiseless values to which noise is added. Distances between centers are
+in units of the noise scale.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _CHOSEN = "selection"
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Everything that one run showed: its outputs and its centers, the noiseless values to which noise is added.
+    """The outputs of one run, and its centers, which are the noiseless values to which noise is added.
 
     Args:
-        seen: the billboard, or the kind of failure; all other output of the run; the noise requests; and the centers of
-            public draws.
-        summed: all centers with distances that add up (Laplace noise and inputs of channels), each divided by its
-            scale.
-        squared: centers of Gaussian noise and of vectors, with squared distances that add up, each divided by its
-            scale.
-        chosen: logits of each selection.
+        seen: four entries that two runs must have in common: the bytes of the billboard, or the type of the exception;
+            the messages that the run wrote; the noise requests; and the centers of public draws.
+        summed: centers of Laplace noise and inputs of channels, in units of the noise scale; their absolute differences
+            add up.
+        squared: centers of Gaussian noise and of vector Laplace noise, in units of the noise scale; their squared
+            differences add up.
+        chosen: logits of each draw by an exponential mechanism, one array for each draw.
     """
 
     seen: tuple[Any, ...]
@@ -52,12 +52,12 @@ class Shown:
 
 
 def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | ForcedNoise, part: str = "") -> Shown:
-    """Everything that a run on some data shows.
+    """The outputs and the centers of a run on some data.
 
     Args:
         run: the mechanism's run, a function of data and noise.
-        data: synthetic data.
-        noise: source that records all requests for noise.
+        data: synthetic data in the form that `run` expects.
+        noise: source of noise that records all requests of the run.
         part: prefix of the names of the streams whose centers are compared; "" for all streams.
     """
     outcome, observed = side_channel_output(lambda: exact_bytes(run(data, noise).billboard))
@@ -71,28 +71,30 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
 
 
 def apart(one: Shown, other: Shown) -> float:
-    """Approximate privacy loss between two runs that requested the same noise. For Gaussian noise the distance is
-    counted in standard deviations.
+    """Approximate privacy loss between two runs that requested the same noise: in nats for Laplace noise, and in
+    standard deviations for Gaussian noise.
 
     Between neighbouring data sets the approximate loss is exact for Laplace noise. The approximation satisfies the
-    triangle inequality, so on a path between two runs some step loses at least the average.
+    triangle inequality. On a path from one data set to another, some step therefore has at least the average loss of
+    all steps.
 
     Args:
-        one: everything that the first run showed.
-        other: everything that the second run showed.
+        one: outputs and centers of the first run.
+        other: outputs and centers of the second run.
     """
     return _size(one.summed - other.summed, one.squared - other.squared,
                  [a - b for a, b in zip(one.chosen, other.chosen, strict=True)])
 
 
 def uneven(move: tuple[Shown, Shown], other: tuple[Shown, Shown], times: float) -> float:
-    """Distance between one move of the centers and a multiple of another move. The distance is 0 where all records have
-    equal weight.
+    """Distance between one change of the centers and a multiple of another change. The distance is 0 where every
+    changed record has the same effect on the centers.
 
     Args:
-        move: everything that two runs showed, before and after the first move.
-        other: everything that two runs showed, before and after the second move.
-        times: the multiple, which is the ratio of the numbers of records that the two moves change.
+        move: outputs and centers of two runs, before and after the first change of records.
+        other: outputs and centers of two runs, before and after the second change of records.
+        times: number of records that the first change concerns, divided by the number of records that the second change
+            concerns.
     """
     def off(before: _Reals, after: _Reals, start: _Reals, end: _Reals) -> _Reals:
         return np.asarray(after - before - times * (end - start))

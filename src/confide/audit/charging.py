@@ -1,5 +1,5 @@
-"""Audits of the ledger's charge for a run. The charge must equal the promised privacy loss, and must not be below the
-measured privacy loss.
+"""Audits of the privacy loss that the ledger is charged for a run. The charge must equal the promised privacy loss, and
+must not be below the measured privacy loss.
 
 The charge can also be audited as a promise about the whole release, like any other promise.
 
@@ -41,7 +41,7 @@ __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge
 # ---- charging
 
 NAMED = "the charge to the ledger, as a share of the cost that follows from the parameters"
-"""Name of the row for mechanisms with promises that are sums of their events. Promises that are sums of events cannot
+"""Name of the row for mechanisms whose promises are computed from the events that are charged. Such promises cannot
 show that a charge is too small.
 """
 
@@ -123,8 +123,8 @@ def _doubled(promised: Loss) -> Loss:
 # ---- charged for what was measured
 
 COVERED = "the measured loss of a run, as a share of its charge"
-"""Name of the row for mechanisms with promises that may exceed the charge. Promises that may exceed the charge cannot
-show that the charge is too small.
+"""Name of the row that compares measured losses with the charge, for mechanisms whose promises may exceed the charge.
+Such promises cannot show that the charge is too small.
 """
 
 
@@ -132,10 +132,11 @@ class Lost(NamedTuple):
     """A privacy loss that was measured.
 
     Args:
-        named: name of the row with the measurement.
-        loss: the kind of loss; the number was measured in its parameter.
-        measured: the measured number, in the parameter of `loss`.
-        paid: the events of the measured run that pay for the loss.
+        named: name of the audit row that states the measurement.
+        loss: the promised loss with which the measurement was compared. The type of this loss determines the measured
+            parameter, for example rho.
+        measured: the measured value of the parameter of `loss`.
+        paid: the events that the ledger would be charged for the measured release.
     """
 
     named: str
@@ -150,7 +151,7 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
 
     Between two neighbours, a mechanism loses at least the measured amount, and at most the amount that the accountant
     derives from its events, in any parameter. Therefore a price below a measured loss shows that a run is not charged
-    in full. A loss in a parameter in which the events have no price says nothing.
+    in full. A measured loss is left out if its events have no price in its parameter.
 
     Args:
         lost: measured losses of the mechanism, or of a run with fewer people, each with the events of the measured run.
@@ -224,16 +225,16 @@ _SOURCE = Source(document="confide", statement="the sum of the costs in a run")
 
 
 def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privacy]:
-    """The composed loss of a run's events, as a promise about the whole release to the audience for which the events
-    are charged.
+    """The composed loss of a run's events, stated as a promise about the whole release. The promise is made to the
+    first audience for which the ledger is charged.
 
     Args:
         mechanism: the mechanism whose events are composed.
         promises: promises of the mechanism that are measured.
 
     Returns:
-        A list of one promise. The list is empty where the same loss is already promised, or where the events have no
-        price.
+        A list of one promise. The list is empty where the same loss is already promised, where no audience has a
+        promise, or where the events have no price.
     """
     audiences = charged_for(promises)
     if not audiences:
@@ -251,7 +252,7 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
     Args:
         mechanism: the mechanism whose events are composed.
-        promises: promises of the mechanism.
+        promises: promises of the mechanism, whose largest delta is used to convert events.
     """
     try:
         return composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event
@@ -260,10 +261,10 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:
-    """The measured row of a charge that was audited as a promise, reworded to say that the measurement keeps or breaks
-    the charge, not a promise of the mechanism's own.
+    """The row of a charge that was audited as a promise, renamed to say that the row is about the charge. Without the
+    new name, the row would seem to be about a promise of the mechanism.
 
     Args:
-        row: the measured row.
+        row: the row with the measured loss.
     """
     return replace(row, promise=_TOGETHER, concern=Concern.BUDGET, judged=None)

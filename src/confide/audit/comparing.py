@@ -1,11 +1,11 @@
 """The comparisons of audits: the losses that can be promised, and the rule by which a measured number exceeds a
 promised number.
 
-A promise of privacy follows from another promise about the same neighbour step and the same part of an outcome, if its
-audience sees no more. A proved conversion must also lead from the loss of that other promise to the loss of the promise
-that follows.
+A promise of privacy B follows from a promise A under three conditions. Both are about the same neighbour step, and B is
+about the same part of an outcome, or A about the whole. The audience of B sees no more than the audience of A. A proved
+conversion leads from the loss of A to the loss of B.
 
-The module also has the number that a guarantee names, and its unit, as a row of an audit shows them.
+The module also finds the number that a guarantee states, and the unit of this number, for the rows of an audit.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ computation.
 """
 
 ABSOLUTE = 1e-12
-"""Largest absolute amount by which a measured number may exceed the promised number, in nats or the promise's unit. The
-allowance for rounding lets computations in doubles keep a promise of zero.
+"""Largest absolute amount by which a measured number may exceed the promised number, in nats or the unit of the
+promise. Without this amount, rounding errors would break a promise of zero.
 """
 
 
@@ -63,8 +63,9 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
 
     Args:
         measured: the measured number.
-        promised: the bound.
-        scale: size of the numbers whose difference `measured` is; 1 for losses in nats.
+        promised: the promised upper bound, in the unit of `measured`.
+        scale: size of the numbers from which `measured` was computed as a difference, for the rounding error; 1 for
+            losses in nats.
 
     Returns:
         measured > promised + 1e-9 |promised| + 1e-12 scale. A measured NaN exceeds every bound.
@@ -77,7 +78,7 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
 
 
 def promised_parameter(claim: Loss) -> float:
-    """The number that a claimed loss promises: rho, mu, the Renyi bound at the claimed order, or epsilon at the claimed
+    """The parameter of a promised loss: rho, mu, the Renyi divergence at the promised order, or epsilon at the promised
     delta.
     """
     match claim:
@@ -142,8 +143,8 @@ def _renyi(one: Loss, alpha: float) -> float:
 
 def implies(one: Privacy, other: Privacy) -> bool:
     """Whether the promise `other` follows from the promise `one`. The loss of `other` must follow from the loss of
-    `one`. Both promises must be about the same neighbour step. The promise `other` must be about the same part of an
-    outcome as `one`, or a part of the whole, and towards an audience that sees no more.
+    `one`. Both promises must be about the same neighbour step. The promise `one` must be about the whole outcome, or
+    about the same part as `other`. The audience of `other` must see no more than the audience of `one`.
 
     A promise about one part says nothing about another part or about the whole, whatever the parts are called.
 
@@ -189,9 +190,9 @@ def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy,
 
 
 def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Privacy, list[Privacy]]:
-    """The losses with which an audit of the whole release compares its measurement. The first loss is the charge, or a
-    promise of exactly the charged loss. The further losses belong to the other strongest promises, none of which
-    follows from another promise.
+    """The losses and promises with which an audit of the whole release compares its measurement. The first result is
+    the charge, or one of the strongest promises if its loss equals the charge. The second result lists the other
+    strongest promises, none of which follows from another one.
 
     Args:
         charged: loss that is charged for the whole release.
@@ -206,7 +207,8 @@ def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | 
 
 
 def parameter_unit(loss: PrivacyLoss) -> str:
-    """The unit of a privacy loss's parameter.
+    """The unit of the number that a privacy loss states; for rho and mu, which have no unit, the name of the parameter
+    in brackets.
 
     Args:
         loss: a privacy loss, for example the loss of a promise.
@@ -220,7 +222,8 @@ def parameter_unit(loss: PrivacyLoss) -> str:
 
 
 def unit_of(promise: Guarantee) -> str:
-    """The unit of a promised gain or budget; "" where the number has no unit of its own.
+    """The unit of the gain that a `Truthfulness` guarantee states, or the currency of a `Budget`; "" for all other
+    guarantees.
 
     Args:
         promise: a guarantee of a plan.
@@ -234,7 +237,7 @@ def unit_of(promise: Guarantee) -> str:
 
 
 def level_of(promise: Privacy) -> float:
-    """The number of a promised loss.
+    """The parameter of a promised loss, as `promised_parameter` returns it.
 
     Args:
         promise: a promise of privacy.
@@ -248,7 +251,8 @@ def level_of(promise: Privacy) -> float:
 
 
 def figure_of(promise: Guarantee) -> float | str:
-    """The number that a guarantee names; a privacy loss is returned as text.
+    """The number that a guarantee states. A privacy loss is returned as text, and so is the sentence of a guarantee of
+    unknown type.
 
     Args:
         promise: a guarantee of a plan.

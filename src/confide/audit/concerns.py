@@ -1,4 +1,4 @@
-"""A complete audit report: it has a row for every guarantee of a plan, and for every concern.
+"""Completion of an audit report, so that the report has a row for every guarantee of a plan and for every concern.
 
 `promise_rows` compares every promise of privacy of a plan with the price of a run's releases, and finds promises that
 are too low or too high.
@@ -33,13 +33,14 @@ def completed(
 ) -> AuditReport:
     """The report with an additional row for each guarantee that no row covers, and for each concern that has no row.
 
-    A guarantee that was not measured passes only with a reason. A forgotten guarantee is therefore a problem of the
-    report.
+    The report passes only if each guarantee is measured, or has a reason why it was not measured. A report with a
+    forgotten guarantee therefore does not pass.
 
     Args:
-        report: report of all measurements.
+        report: report with the rows of all measurements.
         guarantees: guarantees of the plan. Published claims that are false are kept for comparison only, and left out.
-        unpromised: mapping from concern to the reason why nothing is promised about it, for concerns without a promise.
+        unpromised: mapping from each concern without a promise to the reason why nothing is promised about this
+            concern.
         unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
 
     Raises:
@@ -84,8 +85,8 @@ def promise_rows(
     the row says by how much it is above.
 
     One more row says that the whole charge equals one of the promises, neither more nor less. A smaller charge would
-    let a budget be used again and again. The controls are rows of the same kind about wrong promises, which are far too
-    low, and about wrong charges.
+    let a budget be used again and again. The controls repeat these comparisons with promises that are far too low, and
+    with wrong charges.
 
     Args:
         promises: promises of a plan; promises that cannot be claimed or that promise nothing are left out.
@@ -93,9 +94,9 @@ def promise_rows(
             a promise.
         paid: function from a promise and the events to the events that pay for the promise; all events if left out. The
             function may also return events that the ledger is not charged for.
-        alike: whether the charge should equal one of the promises. The value False suits promises that are conversions
-            of the charge, or sums by a looser rule. The value False leaves out the row about the charge, and the
-            controls that only this row flags.
+        alike: whether the charge should equal one of the promises. Set `alike` to False if the promises are conversions
+            of the charge, or sums of the events by a looser rule. The row about the charge, and the controls that only
+            this row flags, are then left out.
 
     Example:
         >>> from confide.contract import Audience, Source, Relation

@@ -4,8 +4,8 @@ devices.
 `reports` and `check_devices` compare a mechanism's promises to the collector with everything that `submit` releases
 from a device.
 
-The rows about devices compare the shares of participants with the shares that devices decode, and billboards with their
-own check. Each family of mechanisms supplies its rounds, its runs and its pairs.
+Further rows compare the shares that a run hands out with the shares that devices decode, and check the billboards of
+runs. Each family of mechanisms supplies the runs.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ __all__ = [
 
 
 class DeviceNoise(DampedNoise):
-    """Correct noise with stream names that start with the number of the device. Without the number, all devices would
-    request the same names.
+    """Correct noise for one of several devices. The name of each random stream starts with the number of the device,
+    because all devices request the same names, and each name can be drawn only once.
 
     Args:
         source: the source of noise that all devices share.
-        device: number of the device.
+        device: number of the device, from 0.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -92,19 +92,19 @@ RECORDS = (Relation.REPLACE, Relation.ADD_OR_REMOVE)
 
 
 def to_the_collector(promises: Guarantees) -> tuple[Privacy, ...]:
-    """The promises of local privacy that bound the loss."""
+    """The promises of privacy towards the collector of the reports (local privacy) that are not vacuous."""
     return tuple(each for each in promises.privacy if each.audience is Audience.COLLECTOR and not each.vacuous)
 
 
 def drawn_locally(record: Any, noise: Any, mechanism: Mechanism) -> Any:
-    """Everything that leaves a device: the whole result of `submit`."""
+    """Everything that leaves a device for a given record, which is the whole result of the mechanism's `submit`."""
     return mechanism.submit(record, None, given(noise))
 
 
 def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0) -> Iterator[Neighbours]:
-    """Pairs of records that a report should not distinguish. The records are the ends of the columns, values between
-    the ends, and random records. If participation is to be private as well, a pair may consist of a record and no
-    record.
+    """Pairs of records that a report should not distinguish. The records have values at the ends of the columns'
+    ranges, values between the ends, or random values. If the relation `unit` adds or removes records, a pair may
+    consist of a record and no record.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
@@ -126,13 +126,13 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
     The audit, not this check, measures the size of the loss.
 
     Args:
-        kind: kind of the campaign.
+        kind: the kind of the campaign, such as `confide.campaign.kinds.mean.KIND`.
         mechanism: the mechanism with its promises.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Raises:
-        InvalidInput: `submit` distinguishes two records whatever it draws, or no code calls it, because records of this
-            kind are handed in unchanged.
+        InvalidInput: the result of `submit` distinguishes two records whatever noise is drawn, or `submit` is never
+            called, because participants in campaigns of this kind hand in records unchanged.
     """
     name = type(mechanism).__name__
     for promise in to_the_collector(mechanism.guarantees()):
@@ -207,15 +207,17 @@ class MadeUpRun:
         return self.outcome.billboard
 
     def handing(self, shares: pa.Table) -> MadeUpRun:
-        """The run with other shares handed out to the people.
+        """A copy of the run in which the people get the shares of another table.
 
         Args:
-            shares: the other shares.
+            shares: the table of shares that replaces the shares of the run, one row for each person.
         """
         return replace(self, outcome=replace(self.outcome, shares=shares))
 
     def handed_on(self) -> MadeUpRun:
-        """The run with each person's share handed to the next person."""
+        """A copy of the run in which each person gets the share of the person before them; the first person gets the
+        last share.
+        """
         shares = self.outcome.shares
         return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
 
@@ -231,8 +233,10 @@ def decoded_row(
     """Row that says whether the handed-out shares equal the shares that devices decode for themselves.
 
     Args:
-        rounds: outcomes, each with the examined places and the report of the device at each place, or None.
-        decode: function from (report, place, billboard) to a share.
+        rounds: pairs of a run's outcome and a mapping. The mapping leads from the position of each examined person to
+            the report of that person's device, or to None.
+        decode: function from a device's report, the person's position and the billboard to the share that the device
+            decodes.
         of: description of the synthetic data of the rounds.
     """
     wrong = tried = 0
@@ -249,8 +253,8 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
     """Row that says whether billboards of correct runs pass their own check and state the sums of the reports.
 
     Args:
-        rounds: billboards, each with a flag that says whether it states the sums of the reports.
-        check: the check of a billboard.
+        rounds: pairs of a billboard and a flag, which is True if the billboard states the sums of the reports.
+        check: function that raises `InvalidInput` if a billboard is wrong.
         of: description of the synthetic data of the rounds.
     """
     refused = runs = 0
@@ -272,7 +276,7 @@ def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow
 
     Args:
         boards: billboards of the runs.
-        check: the check of a billboard.
+        check: function that raises `InvalidInput` if a billboard is wrong.
     """
     refused = runs = 0
     for board in boards:

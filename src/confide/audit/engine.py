@@ -1,10 +1,11 @@
-"""One audit for every mechanism: a family of mechanisms describes the measurements as data, and the harness carries
-them out.
+"""One audit for every mechanism: a family of mechanisms describes the measurements as data, and this module, the
+harness, carries them out.
 
-`Audited` holds the knowledge of a family: worst-case neighbours, exact output distributions, strategies, synthetic
-populations, and the family's own faults. The harness does everything else. The harness compares runs along fixed
-transcripts, and injects faults that any mechanism can have. The harness repeats every other measurement on each faulty
-mechanism that the family names. The harness compares the charge with the promises.
+`Audited` holds the facts about one mechanism: worst-case neighbours, exact output distributions, strategies, synthetic
+populations, and faults that only this family of mechanisms can have. The harness does everything else. The harness
+compares runs that get the same noisy answers (fixed transcripts), and injects faults that any mechanism can have. The
+harness repeats every other measurement on each faulty mechanism that the family supplies. The harness compares the
+charge with the promises.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from confide.privacy.required_charge import charged_for
 __all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "observed"]
 
 Run = Callable[[Any, Noise], Any]
-"""Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
+"""A run that an audit examines: a function from data and noise to the outcome."""
 
 _SHOWS_AT_ONCE = 3
 """Number of pairs on which a faulty run is audited first. If the first pairs flag the fault, the remaining pairs are
@@ -54,40 +55,49 @@ def _nothing(_: Guarantee) -> str:
 
 
 class Measurement(Protocol):
-    """The interface of a measurement, which gives rows about the correct object and controls about faulty objects."""
+    """The interface of a measurement, which returns audit rows about a correct object, such as a mechanism, and
+    controls about faulty objects.
+    """
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transcripts:
-    """A run that is audited over worst-case neighbours along fixed transcripts of noise, where its loss is exact.
+    """A measurement that compares runs on worst-case neighbours, which get the same noisy answers (a fixed transcript),
+    so that the loss is exact.
 
-    The harness injects six faults into the run, one at a time: no noise, less noise than the promise needs, half of the
-    noise of each part, the noise of one draw used again, everything released twice, and the records themselves beside
-    the published values. The audit must flag each fault on the first pairs.
+    The harness injects up to six faults into the run, one at a time, as far as the pairs can show them: no noise, less
+    noise than the promise needs, half of the noise of each part, the noise of one draw used again, everything released
+    twice, and the records themselves beside the published values. The audit must flag each fault on the first pairs.
 
     Args:
-        named: name of the rows of this measurement.
+        named: name of the rows and controls, such as "privacy"; for a part of the noise, the row's name continues with
+            a colon and the prefix of the part.
         run: run of the mechanism, or of a participant's device.
-        pairs: function that returns the worst-case neighbours, the worst ones first; called for each audit.
-        seed: seed of the transcripts.
-        promises: promises about the values that the pairs show. The strongest promises are audited, and their rows also
-            cover all promises that follow from the strongest ones.
-        parts: mapping from a part that a promise names to the prefix of the part's streams; all other promises are
-            about the whole release.
-        claims: mapping from a prefix of streams to the loss of the part of the noise with that prefix, where no promise
-            is about the part; the prefix "" stands for all noise.
-        names: mapping from a prefix of streams to the name of the row of that part; the prefix itself if left out.
-        unreleased: mapping from a prefix of streams to the part of their noisy answers that is published.
+        pairs: function that returns pairs of worst-case neighbours, the pairs with the largest loss first. The function
+            is called anew for each audit of a correct or faulty run.
+        seed: seed of the simulated noise of all transcripts.
+        promises: promises about the values that the function `published` of each pair returns. The strongest promises
+            are audited, and their rows also cover all promises that follow from the strongest ones.
+        parts: mapping from the name of a part of the outcome, as promises state it, to the prefix of the random streams
+            of this part. A promise about a part without an entry is audited on everything published.
+        claims: mapping from a prefix of random streams to the claimed loss of the values that the noise of these
+            streams protects. The prefix "" stands for all streams.
+        names: mapping from a prefix of random streams to the name of the row about these streams; by default the prefix
+            itself.
+        unreleased: mapping from a prefix of random streams to the rule for their noisy answers, where the answers are
+            not published themselves, but only values derived from them.
         histories: number of noise histories for each pair.
         source: function from the number of a transcript, from 0, to its noise; `Noise.simulated` with a seed if left
             out.
-        other_answers: number of other answers of unreleased draws for each transcript.
+        other_answers: number of replacements of the unreleased noisy answers that are tried for each transcript, >= 1.
         faults: mapping from a description of a fault to a faulty run, which must be flagged on all pairs.
-        hardest: number of first pairs on which the harness audits its own faulty runs.
-        among: description of the pairs' populations, where they are smaller than the campaign; the rows of these
-            smaller pairs hold no promise.
+        hardest: number of pairs, from the first, on which the harness audits the faulty runs that the harness makes
+            itself.
+        among: description of the populations in the pairs, if they are smaller than the campaign, such as "8 made-up
+            bidders"; "" at the campaign's own size. Rows about smaller populations are no evidence for a promise of the
+            campaign.
         events: function that returns the events of one run on these populations, as the ledger would be charged for
             them; None where they are unknown.
         note: text that is added to the note of every row.
@@ -113,7 +123,7 @@ class Transcripts:
 
     @cached_property
     def sound(self) -> dict[str, TranscriptAudit]:
-        """The audits of the correct run, in the form that `replayed` returns."""
+        """The audits of the correct run on all pairs, in the form that `replayed` returns."""
         return self.replayed()
 
     def rows(self) -> list[AuditRow]:
@@ -126,11 +136,12 @@ class Transcripts:
         return self._rows(self.sound, weak), [*self._own(), *common]
 
     def replayed(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
-        """The audits of each claimed part of the noise, keyed by the part, and of each promise, keyed by its sentence.
+        """The audits of a run: one for each claim, keyed by the prefix of the random streams, and one for each audited
+        promise, keyed by the sentence of the promise.
 
         Args:
             run: another run, compared with the same claims and promises; the correct run if left out.
-            pairs: number of pairs that are audited; None for all.
+            pairs: number of pairs, from the first, that are audited; None for all pairs.
         """
         return self._replay(run or self.run, islice(self.pairs(), pairs), self.histories)
 
@@ -256,7 +267,7 @@ class Transcripts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Examined:
-    """A measurement of a correct object, and the same measurement of faulty objects, which it must flag.
+    """A measurement of a correct object, and the same measurement of faulty objects, which must be flagged.
 
     Args:
         named: name of the controls.
@@ -286,12 +297,14 @@ class Laws:
     draws of faulty sources.
 
     Args:
-        draws: function that returns one draw of each distribution and scale, such as `observed`.
-        samples: number of samples of each distribution.
+        draws: function that returns the recorded draws whose distributions are tested, for example the result of
+            `observed`.
+        samples: number of fresh samples of each distribution.
         false_alarm: probability with which the test of one distribution flags a correct source.
-        seed: seed of faulty sources.
-        factor: factor by which a faulty source scales its noise, so far from 1 that the samples show it.
-        source: source with the tested draws; `Noise.secure()` if left out.
+        seed: seed of the noise from faulty sources.
+        factor: factor, > 0, by which a faulty source multiplies the scale of the noise; so far from 1 that the test can
+            notice the change.
+        source: the tested source of noise; `Noise.secure()` if left out.
     """
 
     draws: Callable[[], Sequence[Draw]]
@@ -302,7 +315,7 @@ class Laws:
     source: Noise | None = None
 
     def rows(self) -> list[AuditRow]:
-        """The rows of secure noise."""
+        """The rows about the tested source, one for each draw."""
         return self._rows(self.draws())
 
     def _rows(self, draws: Sequence[Draw]) -> list[AuditRow]:
@@ -313,8 +326,8 @@ class Laws:
         return sampler_audit(source, draw, self.samples, self.false_alarm)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of secure noise, and the controls of faulty sources for the first distribution that can show a
-        fault. Added noise is tried first, then a channel, and last a selection.
+        """The rows about the tested source, and the controls of faulty sources for the first distribution that can show
+        a fault. Added noise is tried first, then a channel, and last a selection.
 
         A selection among many almost equally likely options cannot show a faulty source, nor can noise on whole numbers
         that is almost always 0. If no distribution can show a faulty source, the rows say so.
@@ -348,8 +361,8 @@ class Laws:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FullSize:
-    """A run at the campaign's own size, and the same run with the smallest tried reduction of its noise that all its
-    rows flag.
+    """A measurement of a run at the campaign's own size. The control is the same run with reduced noise, and the
+    reduction is the smallest tried one that every row flags.
 
     Args:
         rows: function from a run object, correct or with less noise, to the audit rows about this object.
@@ -398,9 +411,10 @@ class Audited:
             determine it, because they are sums or conversions of the events. If `charged` is given, measured losses are
             also compared with the charge, so that a charge that is too small is found. If `charged` is left out, the
             charge is compared with the promises.
-        paid: function from a promise and the events to the events that pay for it; all events if left out.
-        unpromised: mapping from concern to the reason why nothing is promised about it. If `unpromised` is given, the
-            report has a row for every guarantee and every concern.
+        paid: function from a promise and the events of a run to the events that pay for the promised loss; all events
+            if left out.
+        unpromised: mapping from each concern without a promise to the reason why nothing is promised about this
+            concern. If `unpromised` is given, the report has a row for every guarantee and every concern.
         unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
     """
 
@@ -417,7 +431,7 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
     """Compare every promise with measurements, and check that injected faults are flagged.
 
     Args:
-        it: all facts about the mechanism that the audit needs.
+        it: the promises, the charge and the measurements of the mechanism.
         progress: function that is called after each measurement.
 
     Example:
@@ -485,12 +499,12 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
 
 
 def observed(run: Run, data: Any, seed: int) -> list[Draw]:
-    """One draw of each distribution that a run requests under each first word of a stream, in order; public draws are
-    left out.
+    """The first draw of each distribution under each first word of the streams' names, in the order of the run. Random
+    splits into two groups are left out, because they are public.
 
     Args:
-        run: run with the recorded noise.
-        data: data for the run.
+        run: the run whose requests for noise are recorded, a function of data and noise.
+        data: data in the form that `run` expects.
         seed: seed of the noise.
     """
     return list({(draw.law, str(draw.stream[0])): draw for draw in reversed(_draws(run, data, seed))}.values())[::-1]

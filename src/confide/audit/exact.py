@@ -32,10 +32,10 @@ class ExactAudit:
 
     Args:
         claim: the promised loss.
-        quantity: the measured quantity, in the parameter of the claim.
-        promised: promised value of the quantity.
-        measured: worst value of the quantity over all pairs, in both directions.
-        pair: the two data sets that attain the worst value.
+        quantity: name of the measured quantity, for example the epsilon or the rho of the claim.
+        promised: promised largest value of the measured quantity.
+        measured: largest value of the measured quantity over all pairs, in both directions.
+        pair: names of the two data sets with the largest value, keys of `laws`.
         forward: the value for the output distribution of the pair's first data set against the output distribution of
             the second data set.
         backward: the value for the output distribution of the pair's second data set against the output distribution of
@@ -73,7 +73,7 @@ def exact_audit(
             same order. One outcome is everything that the audience sees, so a transcript of several releases is one
             outcome.
         claim: the promised loss: `PureDP`, `ApproxDP`, `ZCDP`, `GDP` or `RenyiDP`.
-        neighbours: pairs of keys of `laws` that are neighbours; None when any two are.
+        neighbours: pairs of keys of `laws` whose data sets are neighbours; None if any two data sets are neighbours.
 
     Returns:
         The worst loss in the claim's own parameter: epsilon, delta at the promised epsilon, rho, mu, or the Renyi

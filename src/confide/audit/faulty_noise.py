@@ -3,13 +3,14 @@
 Each faulty source wraps a correct source, so that an audit that records the noise requests records the faulty noise
 too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 
-`inject_fault` makes a faulty mechanism from a correct one: the same parameters, with other code on top of the class.
+`inject_fault` makes a faulty mechanism from a correct one: the parameters stay, and the methods of another class come
+first.
 
 `part_controls` halves the noise of one part of a release at a time: an audit must flag every halved part.
 
-If the noise of all parts were reduced at once, an audit would notice the reduction at the part whose loss the pairs
-attain, whatever happens in the other parts. Therefore each part's noise is reduced alone, and the audit must find that
-the claim about this part is broken.
+If the noise of all parts were reduced at once, one part with a loss near its claim would be enough for a flag, whatever
+happens in the other parts. Therefore the noise of each part is reduced alone, and the audit must find that the claim
+about this part is broken.
 """
 
 from __future__ import annotations
@@ -73,13 +74,13 @@ _Made = TypeVar("_Made")
 
 
 def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
-    """An instance of a dataclass with the same fields and other code. An instance whose class already has the code
-    `code` keeps its class.
+    """A copy of a dataclass instance with the same fields, in which the methods of the class `code` replace the methods
+    of the instance's own class. If the instance is already an instance of `code`, the copy keeps the class.
 
     Args:
         made: a mechanism, or a part of one.
-        code: class whose code takes precedence over the instance's own class.
-        changes: changed fields.
+        code: class with the faulty methods, which may call the correct ones with `super()`.
+        changes: new values of fields, by the name of the field.
 
     Example:
         >>> from dataclasses import dataclass
@@ -107,9 +108,9 @@ class DampedNoise(PassingNoise):
     """Noise with a smaller scale than the requested scale.
 
     Args:
-        source: the correct source.
-        factor: factor by which every scale is multiplied; logits, and logarithms of a channel's weights, are divided by
-            it.
+        source: the correct source of noise, which is wrapped.
+        factor: factor by which every noise scale is multiplied. Logits, and logarithms of a channel's weights, are
+            divided by `factor`.
         part: prefix of the streams with reduced noise, as a fixed-transcript audit names a part ("release",
             "release/gram"); all other streams get the requested noise. The prefix "" stands for every stream.
 
@@ -190,7 +191,7 @@ class RepeatedNoise(DampedNoise):
     later requests get the noise of the first.
 
     Args:
-        source: the correct source.
+        source: the correct source of noise, which is wrapped.
 
     Example:
         >>> noise = RepeatedNoise(Noise.simulated(1))
@@ -244,7 +245,7 @@ class ShiftedNoise(DampedNoise):
     """Biased noise: every draw of numbers is shifted by a multiple of its scale.
 
     Args:
-        source: the correct source.
+        source: the correct source of noise, which is wrapped.
         shift: size of the shift, as a multiple of the scale.
     """
 
@@ -273,7 +274,8 @@ class StuckNoise(DampedNoise):
     """Noise that restarts for every stream, so that all streams get the same draws.
 
     Args:
-        source: function that makes the correct source, such as `lambda: Noise.simulated(1)`.
+        source: function that returns a fresh correct source, such as `lambda: Noise.simulated(1)`. The function is
+            called again for every stream.
     """
 
     def __init__(self, source: Callable[[], Noise]) -> None:
@@ -289,24 +291,26 @@ class StuckNoise(DampedNoise):
 # ---- parts
 
 HALF = 0.5
-"""Share of a part's noise that is left by the fault."""
+"""Share of the noise scale that a part keeps in the controls of `part_controls`."""
 
 _BEYOND = 1.001  # of what half of the noise just shows
 
 Replay = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
-"""Function from a replacement of the run's noise to the audits of its parts."""
+"""Function that repeats an audit with other noise: from a replacement of the run's noise to the audits of the parts."""
 
 
 @renamed(walk="replay")
 def part_controls(sound: Mapping[str, TranscriptAudit], replay: Replay, named: Callable[[str], str]) -> list[Control]:
-    """Controls with half of the noise of one part at a time, each compared with the claim about that part.
+    """Controls in which one part of the release at a time gets half of its noise. Each control is compared with the
+    claim about that part.
 
     Args:
         sound: the audits of the correct mechanism, by part, from `fixed_transcript_audit`; audits of promises are left
-            out. A part on which the pairs do not attain half of the claim gets no control: its row says how little
-            noise would be flagged.
-        replay: function that makes the same audit with the noise of the run replaced.
-        named: function from a part to the name of its row.
+            out. A part gets no control if its measured loss is too far below the claim for half of the noise to break
+            the claim.
+        replay: function that repeats the audit with other noise. The argument is a function from the noise of the run
+            to the noise that takes its place.
+        named: function from a part to the name of the audit row about this part.
 
     Example:
         >>> from confide.audit import Neighbours, fixed_transcript_audit

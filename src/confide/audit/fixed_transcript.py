@@ -39,7 +39,7 @@ from confide.privacy.noise.arguments import StreamName
 __all__ = ["DIFFERS", "Neighbours", "TranscriptAudit", "fixed_transcript_audit"]
 
 DIFFERS = "the published values differ although all noisy answers are equal"
-"""Text of the leak by which the published values of two runs distinguish two neighbours."""
+"""Text of the leak that is reported if the published values differ between two neighbours."""
 
 Published = Callable[[Any], bytes]
 _LAPLACE = {"laplace", "discrete_laplace", "vector_laplace"}
@@ -70,17 +70,18 @@ class TranscriptAudit:
     Args:
         claim: the promised loss.
         measured: the worst loss over the pairs, in the claim's own parameter.
-        promised: the claim's parameter.
+        promised: the promised value of this parameter.
         leaks: outputs that reached the public without noise, or noise requests that depended on the data; empty for a
             correct mechanism.
         pairs: number of pairs of data sets that were compared.
-        flagged: whether there is a leak, a loss above the claim, or a doubt.
-        promise: promise with the claimed loss; None where the claim is about a part of the noise alone.
-        doubts: descriptions of intermediates that are declared to be unreleased although no test shows it, so that the
-            loss is unknown.
-        formulas: unreleased intermediates with a loss by the mechanism's own formula, which no check confirms.
-        shown: share of the noise scale below which the same histories would flag the noise. The share is None where it
-            does not follow from the measurement: only for added noise is the loss in simple proportion to the scale.
+        flagged: whether there is an entry in `leaks` or `doubts`, or a loss above the claim.
+        promise: the promise of privacy that was audited; None where only a claimed loss was given.
+        doubts: descriptions of intermediate values that are declared unreleased, but that no test could show to be
+            unreleased. The loss is then unknown.
+        formulas: prefixes of unreleased random streams for which the mechanism's own formula gives the loss, which no
+            check confirms.
+        shown: share of the noise scale below which the same runs would be flagged. The share is None for other draws
+            than added noise, because only for added noise does the share follow from the measured loss.
     """
 
     claim: Loss
@@ -95,8 +96,8 @@ class TranscriptAudit:
     shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited
-        promise.
+        """The result as a row of an `AuditReport`. If the audit has a `promise`, `AuditRow.holding` accepts the row as
+        evidence for promises that follow from it.
         """
         measured, evidence = self.measured, (f"the mechanism's own run on {self.pairs} pairs of neighbours: equal "
                                              f"publications on equal noise, {exactly(self.formulas)}")
@@ -123,18 +124,18 @@ def fixed_transcript_audit(
     Args:
         run: the function `run(data, noise)` of the mechanism itself.
         pairs: neighbouring data sets, built as worst cases for the mechanism.
-        claims: mapping from a part of the noise to the claim about it, a loss or a promise. A part is named by a prefix
-            of its streams ("release", "release/gram"); the part "" is the whole release.
-        noise: function from the number of a history, from 0, to its source of noise.
-        unreleased: parts with noisy answers that are not published themselves, such as the answers of a sparse vector
-            (`SPARSE_VECTOR`). The loss of unpublished answers is the loss of the values published from them. The audit
-            also replaces unpublished answers by other answers from which the same published values follow. The run must
-            publish the same values with the replaced answers. An answer that its replacement leaves unchanged is
-            flagged, because it tests nothing.
-        histories: number of histories for each pair. An event that occurs in some histories only, such as a rare cut,
-            is found if one of the histories contains it.
-        promises: promises about the whole release, each compared with its own number. The pairs must differ by the
-            neighbour step of the promises, and show everything that their audience sees.
+        claims: mapping from a part of the noise to the claim about this part, a loss or a promise. A part is named by a
+            prefix of its streams ("release", "release/gram"); the part "" is the whole release.
+        noise: function from the number of a noise history, from 0, to the source of noise for this history.
+        unreleased: mapping from a part of the noise to a rule, for parts with noisy answers that are not published
+            themselves, such as the answers of a sparse vector (`SPARSE_VECTOR`). The loss of unpublished answers is the
+            loss of the values published from them. The audit also replaces unpublished answers by other answers from
+            which the same published values follow. The run must publish the same values with the replaced answers. An
+            answer with an equal replacement is flagged, because such a replacement tests nothing.
+        histories: number of histories for each pair. An event that occurs in some histories only, such as a rare
+            clamping of a value, is found if one of the histories contains the event.
+        promises: promises about the whole release. Each promise is compared with the loss in its own parameter. The
+            pairs must differ by the neighbour step of the promises, and show everything that their audience sees.
         other_answers: number of replacements of unreleased answers that are tried in each history, >= 1.
 
     Returns:

@@ -1,7 +1,7 @@
 """A few pairs of neighbours at the campaign's own size, where this size is too large for the usual number of pairs.
 
-A population is made of batches, in the form in which a store cuts them. Batches of one record, or of repeated rows,
-share their memory, so that a data set needs little more memory than its slot numbers.
+A population is a list of batches of records, as the store of a campaign supplies them. Batches with equal records share
+their memory, so that a data set needs little more memory than its slot numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ into one array.
 """
 
 LARGEST_PEOPLE = 2_000_000
-"""Largest number of people in a full population: all shares of a run are compared one by one."""
+"""Largest number of people in a full population. The number is limited because all shares of a run are compared one by
+one.
+"""
 
 _ROWS = 65_536  # of a batch
 
@@ -34,10 +36,10 @@ _Row = NDArray[np.float64]
 
 
 def built(people: int, columns: int) -> bool:
-    """Whether an audit builds full populations of this size.
+    """Whether an audit builds synthetic populations with this number of people and columns.
 
     Args:
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         columns: number of columns of a record.
 
     Example:
@@ -48,11 +50,11 @@ def built(people: int, columns: int) -> bool:
 
 
 def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
-    """Batches of consecutive slots: a number of slots with the first record, a number of slots with the second record,
-    and so on.
+    """Batches of records for consecutive slots. The first slots hold the first record, the next slots the second
+    record, and so on.
 
     Args:
-        start: the first slot.
+        start: number of the first slot, >= 0.
         parts: pairs of a record and the number of slots that hold it.
 
     Example:
@@ -73,15 +75,16 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 
 
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
-    """Pairs of full populations with some people at each record. In the second population of a pair, one person has no
-    record, or has the last values of all columns in place of the first values.
+    """Pairs of full populations, in which the people's records go through the corners (`corners`) again and again. In
+    the first population of a pair, one person has the last value of every column. In the second population, this person
+    has no record, or has the first value of every column.
 
-    There are no pairs of full populations where `confide.audit.worst_case_neighbours` yields more pairs of full
-    populations, nor where the population is too large.
+    The result is empty for small populations, because `confide.audit.worst_case_neighbours` then yields more pairs of
+    full populations. The result is also empty where the population is too large to be built (`built`).
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise.
 
     Example:

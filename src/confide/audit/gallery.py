@@ -51,12 +51,11 @@ class Exhibit:
 
     Args:
         bug: description of the fault.
-        consequence: information that the fault reveals.
+        consequence: description of the information that the fault reveals.
         method: name of the audit.
-        audit: function that returns the audit's row, for the broken form if its argument is True and for the correct
-            form if it is False.
-        power: lower bound of the probability that the broken form is flagged.
-        false_alarm: probability that the correct form is flagged.
+        audit: function from a boolean to the row of the audit: True for the broken form, False for the correct form.
+        power: lower bound, in [0, 1], of the probability that the broken form is flagged.
+        false_alarm: probability, in [0, 1], that the correct form is flagged.
     """
 
     bug: str
@@ -74,7 +73,7 @@ class Exhibit:
 
 
 def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
-    """All exhibits.
+    """All exhibits of the gallery.
 
     Args:
         alpha: false-alarm probability of each sampled audit, in (0, 1).
@@ -146,8 +145,8 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
 
 
 def gallery_section(alpha: float = 1e-9) -> Section:
-    """The gallery as a table: the numbers that the same audit measures for both forms, and the probability that it
-    flags the broken form.
+    """The gallery as a table with a row for each exhibit: the numbers that the audit measures for both forms, and the
+    probability that the audit flags the broken form.
     """
     rows = []
     for exhibit in exhibits(alpha):

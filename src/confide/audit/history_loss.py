@@ -1,8 +1,8 @@
 """The privacy loss of a history of noisy answers, computed from the values to which two runs added the noise.
 
-Along one transcript each answer is protected by its own distribution, and the losses add up. The loss is the distance
-divided by the scale for added noise, and a log ratio for a channel or a selection. The computation needs no sampling
-and has no error bars.
+Along one transcript each answer is protected by its own distribution, and the losses add up. For Laplace noise, the
+loss is the distance between the two noiseless values divided by the scale. For a channel or a selection, the loss is a
+log ratio of probabilities. The computation needs no sampling and has no error bars.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class UnreleasedIntermediate:
     """Draws with noisy answers that are not published themselves; only values derived from them are published.
 
     Args:
-        loss: function that returns the exact loss, in nats, of the published values, from all draws of the part as the
-            two runs made them.
+        loss: function from all draws with these answers, as pairs (draw of the first run, draw of the second run), to
+            the exact loss of the published values in nats.
         other_answers: function that replaces the answers of the part's draws by others from which the same published
             values follow. A run with the replaced answers must publish the same values, which shows that the answers
             are unreleased. Every entry of the answers must change. The function is called again on its own result, for
-            further replacements. If `other_answers` chooses at random, its seed should follow from the given values, so
-            that an audit can be repeated.
+            further replacements. If `other_answers` chooses at random, the seed should be computed from the given
+            answers, so that an audit can be repeated.
     """
 
     loss: Callable[[Sequence[Pair]], float]
@@ -77,12 +77,13 @@ def belongs(draw: Draw, part: str) -> bool:
 
 
 def history_loss(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased) -> float:
-    """The privacy loss of one history.
+    """The privacy loss between two runs that got the same noisy answers.
 
     Args:
-        draws: noise requests of the history, as the two runs made them.
-        claim: the promise, which determines the parameter of the loss.
-        unreleased: parts with noisy answers that are not published themselves.
+        draws: all requests for noise, as pairs (request of the first run, request of the second run).
+        claim: the promised loss, which determines the parameter of the result, such as epsilon or rho.
+        unreleased: mapping from a prefix of random streams to the rule for their noisy answers, which are not published
+            themselves.
 
     Returns:
         The loss in the claim's own parameter. The loss is infinite where one of the two data sets could not have
@@ -238,21 +239,25 @@ def _largest_loss(draws: Sequence[Pair]) -> float:
 
 
 NOISY_MAX = UnreleasedIntermediate(loss=_largest_loss, other_answers=other_losers)
-"""Rule for the draws of `report_noisy_max`, one vector each: only the position of the largest answer is published."""
+"""Rule for the draws of `report_noisy_max`, each a vector of noisy scores: only the position of the largest score is
+published.
+"""
 
 SPARSE_VECTOR = UnreleasedIntermediate(loss=_pattern_loss, other_answers=other_pattern)
 """Rule for the draws of sparse vectors without clamps: only which answers are above the threshold is published. The
-rule reads everything from the draws themselves: their scales, the thresholds of both runs, and whether the run went on
-after an alarm. The thresholds of both runs must be equal, because a threshold is public.
+rule reads everything from the draws themselves: their scales, the thresholds of both runs, and whether the run asked
+for more answers after the first one above the threshold. The thresholds of both runs must be equal, because a threshold
+is public.
 """
 
 
 def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
-    """Unreleased intermediates within a part of the noise, or around it, with a loss by the mechanism's own formula.
+    """The prefixes of unreleased random streams for which the mechanism's own formula gives the loss. A prefix counts
+    if its streams belong to the part, or the part belongs to its streams.
 
     Args:
         unreleased: mapping from a prefix of streams to the rule for their noisy answers.
-        part: prefix of the streams that count; "" for all.
+        part: prefix of the random streams of the part; "" for all streams.
 
     Example:
         >>> mine = UnreleasedIntermediate(loss=lambda pairs: 0.0, other_answers=list)
@@ -267,7 +272,7 @@ def exactly(formulas: Sequence[str]) -> str:
     """Text that says how the loss of an audited run was computed.
 
     Args:
-        formulas: unreleased intermediates with a loss by the mechanism's own formula.
+        formulas: prefixes of unreleased random streams, as `own_formulas` returns them.
 
     Example:
         >>> exactly([]), exactly(["counts"])

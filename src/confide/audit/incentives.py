@@ -1,8 +1,8 @@
 """Best-response search: the best lie of one participant, over the participant's whole report space.
 
-The family of mechanisms supplies the participant's utility as a function of the report, with everything else fixed or
-averaged. The utility must be deterministic (an expected utility, or an average over one fixed set of draws), because
-the maximum of many noisy values is biased upwards.
+The family of mechanisms supplies the participant's utility as a function of the report. Everything else, such as the
+reports of others, is fixed or averaged over. The utility must be deterministic (an expected utility, or an average over
+one fixed set of draws), because the maximum of many noisy values is biased upwards.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ class BestResponse:
 
     Args:
         truth: the truthful report.
-        report: the best report, including the truth; the truth itself where no other report is better.
-        lie: the best report other than the truth.
-        truthful_utility: utility of the truth.
+        report: the report with the largest utility among all tried reports, the truth included; the truth if no other
+            report is better.
+        lie: the report with the largest utility among all tried reports other than the truth.
+        truthful_utility: utility of the truthful report, in the unit of the utilities.
         gain: utility of the best lie minus utility of the truth; negative where every tried lie loses.
         gain_bound: upper bound of the gain of any report; infinity where no bound is known.
         evaluations: number of reports that were tried.
-        searched: description of the search.
+        searched: description of the search, in a few words.
     """
 
     truth: float
@@ -53,7 +54,7 @@ class BestResponse:
 
     @property
     def regret(self) -> float:
-        """Loss of the truth against the best report that was found: max(gain, 0)."""
+        """Utility that a truthful participant forgoes compared with the best report that was found: max(gain, 0)."""
         return max(0.0, self.gain)
 
     def row(self, promise: str = "truthfulness", promised: float = 0.0, *, unit: str = "") -> AuditRow:
@@ -88,13 +89,13 @@ def best_response(
         utility: the participant's utility for an array of reports, shape (k,) -> (k,); -infinity stands for a forbidden
             report.
         truth: the truthful report, in [low, high].
-        low: least report.
-        high: largest report, > low.
-        points: size of the grid, >= 3; the truth is added to it.
+        low: smallest possible report.
+        high: largest possible report, > low.
+        points: number of points of the grid, >= 3; the truth is added as one more point.
         refine: number of local maxima of the grid that are refined (to 4^-16 of the grid's step).
-        lipschitz: a proved bound on |slope| of the utility, in utility per unit of report. The bound turns the grid
-            into a bound on the gain of every report. Without `lipschitz`, the search can miss a spike narrower than the
-            grid's step.
+        lipschitz: a proved Lipschitz constant of the utility, in utility per unit of report. With `lipschitz`, the
+            utilities on the grid bound the gain of every report. Without `lipschitz`, the search can miss a spike
+            narrower than the grid's step.
 
     Raises:
         InvalidInput: the interval is empty, the truth is outside it, or a utility is NaN or +infinity.
@@ -140,7 +141,8 @@ def best_response_among(utility: Utility, truth: float, reports: ArrayLike) -> B
         utility: the participant's utility for an array of reports, shape (k,) -> (k,); -infinity stands for a forbidden
             report.
         truth: the truthful report, one of `reports`.
-        reports: all reports, shape (k,), at least two. Reports that are not numbers must be numbered by the caller.
+        reports: all reports, shape (k,), at least two. If reports are not numbers, the caller assigns a number to each
+            report.
 
     Raises:
         InvalidInput: there are fewer than two reports, the truth is not among them, or a utility is NaN or +infinity.

@@ -1,5 +1,5 @@
-"""The audit for any mechanism: its own run on synthetic neighbours, its sampler, its decoding of shares, its charge,
-and mutants.
+"""The audit for any mechanism. The audit checks the mechanism's run on synthetic neighbours, the sampler of the noise,
+the decoding of shares, the charge, and mutants.
 """
 
 from __future__ import annotations
@@ -73,24 +73,26 @@ def audit_mechanism(
     warnings, printed text, logs or reported progress differ between two neighbours.
 
     Draws of secure noise are tested for the requested distributions. Mutants are the same mechanism with half of the
-    noise that the promise needs, and with no noise. Shares are decoded again, one by one.
+    noise that the promise needs, and with no noise. Participants' shares are decoded again, one by one, and compared
+    with the shares of the run.
 
     The price of the releases by the ledger's rules must cover every promise, as settlement requires. The price is also
     compared with the loss that is promised to the public, or with the other promises if nothing is promised to the
     public. All noisy answers of a run together may lose no more than the charge, whatever is promised about parts.
 
     An `Accuracy` promise is not measured by this function: `measured` supplies its row where the kind of campaign can
-    measure it. If no promise of privacy was measured, the report does not pass. If more people are invited than an
+    measure it. The report does not pass unless a promise of privacy was measured. If more people are invited than an
     audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations. The rows of smaller populations
     say so and hold no promise.
 
     Args:
         mechanism: the mechanism with its public parameters.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         seed: seed of the simulated noise and the synthetic people.
         progress: function that is called at each step.
-        measured: rows that the kind of campaign has measured itself, each with the promise that it holds.
+        measured: rows that the kind of campaign has measured itself, each marked with the promise for which the row is
+            evidence.
         tries: number of random pairs for each promise; by default 500, and fewer where more than 300 people are
             invited, down to 50. A fault that appears in a share p of random pairs is missed with probability (1 -
             p)^tries.

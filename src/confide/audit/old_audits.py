@@ -1,5 +1,5 @@
-"""Old entry points of the families' audits. The old entry points work until version 1.0.0, with a warning. Today, a
-family's `audited` describes the measurements, and `confide.audit.audit` makes them.
+"""Old functions for the audits of the families of mechanisms. The old functions work until version 1.0.0, with a
+warning. Today, a family's `audited` describes the measurements, and `confide.audit.audit` makes them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ def old_audits(package: str, moved: Mapping[str, str] | None = None, **today: st
 
     Args:
         package: the module's `__name__`, such as "confide.market.audit".
-        moved: mapping from name to the family's module that defines it today.
-        today: old name of each audit, with the name of the function of the family's `audited` that replaces it.
+        moved: mapping from the name of an object that moved to the family's module that defines this object today.
+        today: for each old audit function, its name as the keyword, and as the value the name of the function in the
+            family's module `audited` that replaces it.
 
     Example:
         >>> import warnings

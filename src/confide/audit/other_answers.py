@@ -2,8 +2,9 @@
 answers must publish the same values.
 
 Unreleased answers must be unpublished in every respect: their sizes, their distances, their signs, and their order.
-Therefore replacements preserve only the published statement about the answers. The second largest answer, and the
-largest answer above a threshold, change each time, and every entry gets another value.
+Therefore a replacement preserves only what is published about the answers, such as the position of the largest. Each
+time, every entry gets another value, and the second largest answer, or the largest answer above a threshold, has
+another position.
 """
 
 from __future__ import annotations
@@ -27,21 +28,23 @@ _Whole = NDArray[np.int64]
 
 
 def armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
-    """Start and end of each arming among a sparse vector's draws: the position of its threshold, and the end of its
-    answers.
+    """Start and end positions of each arming in a list of a sparse vector's draws. An arming is one search, and begins
+    with the draw of the noisy threshold. The end position is one past the last answer of the arming.
     """
     starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
     return list(zip(starts, [*starts[1:], len(draws)], strict=True)) if starts else []
 
 
 def other_losers(draws: Sequence[Draw]) -> list[Draw]:
-    """Vectors with the same position of the largest entry, and with another order of all other entries.
+    """Replacements of vectors of noisy scores, with the same position of the largest entry and another order of all
+    other entries.
 
     Args:
-        draws: draws of one vector each.
+        draws: recorded draws, each with a vector as the answer.
 
     Returns:
-        As many draws. A tie for the largest entry is broken in favour of the entry that was the largest.
+        As many draws as given. If two entries of a replacement tie for the largest, the tie is broken in favour of the
+        entry that was the largest.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -62,11 +65,11 @@ def _winner(draw: Draw) -> _Whole:
 
 
 def other_pattern(draws: Sequence[Draw]) -> list[Draw]:
-    """Answers of sparse vectors in which the same answers are above their threshold, in another order above and below
-    it.
+    """Replacements of the noisy answers of sparse vectors. The same answers are above the threshold as before, and the
+    order of the answers on each side of the threshold is another one.
 
     Args:
-        draws: each threshold, followed by its answers.
+        draws: recorded draws: each noisy threshold, followed by the answers that were compared with this threshold.
 
     Returns:
         As many draws as given; draws before the first threshold are left out.
@@ -83,10 +86,11 @@ def other_pattern(draws: Sequence[Draw]) -> list[Draw]:
 
 
 def kept_entries(draws: Sequence[Draw], others: Sequence[Draw]) -> bool:
-    """Whether replaced answers leave out an entry, or leave an entry unchanged that has another possible value.
+    """Whether a replacement of noisy answers omits an entry, or leaves an entry unchanged although another value is
+    possible.
 
     Args:
-        draws: draws of a part.
+        draws: recorded draws of one part of the noise.
         others: the same draws with replaced answers.
 
     Example:

@@ -1,4 +1,4 @@
-"""The modules that define a user's own mechanism, and runs for which these modules are imported again."""
+"""The modules that define a user's own mechanism, and runs of the mechanism after a fresh import of these modules."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _OURS = __name__.partition(".")[0]
 
 
 def own_modules(*objects: object) -> list[str]:
-    """The names of the modules that define the classes of objects and their bases, without modules of confide and
-    Python.
+    """The names of the modules that define the classes of some objects and the base classes, without modules of confide
+    and of Python's standard library.
 
     Args:
         objects: objects, such as a mechanism and its kind.
@@ -48,14 +48,14 @@ def outermost(module: str) -> ModuleType | None:
 
 
 def place(module: ModuleType) -> Path | None:
-    """The file of a module; None where there is none."""
+    """The path of a module's file; None if the module has no file."""
     named = getattr(module, "__file__", None)
     return Path(named) if named is not None and Path(named).is_file() else None
 
 
 def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | None:
-    """Function that makes a call on a mechanism with freshly imported modules, and then forgets these modules. The call
-    behaves as in a process that has not yet run the mechanism.
+    """Function that imports a mechanism's modules anew, calls `act` on the mechanism, and then restores the earlier
+    modules. The call behaves as in a process that has not yet run the mechanism.
 
     State that the modules keep between runs, in a global variable, a cache or on a class, is absent in a call with
     freshly imported modules. Other packages stay as they were.
@@ -84,8 +84,8 @@ def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | 
 
 
 def kept(mechanism: Any) -> dict[str, bytes]:
-    """Mapping from name to bytes of the global variables of a mechanism's modules, for values of Python's own types and
-    of numpy.
+    """The global variables of a mechanism's modules: a mapping from the name to the bytes of the value, for values of
+    Python's basic types and numpy arrays.
 
     Where modules cannot be imported again, a change of global variables by a run is the only visible sign of state
     between runs.

@@ -3,8 +3,8 @@
 A run's meter checks the arithmetic of declarations. A draw declares how far one neighbour step moves the value to which
 noise is added, and pays for that distance. Only a comparison of neighbours, with the same noisy answers, shows whether
 the noiseless value moves further than declared. The comparison of neighbours gives the distance in noise scales, and so
-a price, and the meter knows the payment. Therefore every stream, every session and every line of parallel groups is
-compared with its own payment.
+a price, and the meter knows the payment. Therefore the loss of every stream, every session and every line of parallel
+groups is compared with the payment for it.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Underpaid:
     """Draws that cost more than their payment.
 
     Args:
-        name: the stream or session that was paid for, or the line of parallel groups.
-        streams: streams of the draws.
-        paid: the payment, in the notion in which it was made; 0 for public randomness.
-        true: the loss between two neighbours, in the notion of the payment.
-        notion: "epsilon" or "rho".
+        name: name of the stream, of the session or of the line of parallel groups that was paid for.
+        streams: names of the random streams of these draws.
+        paid: the loss that was paid for, in the notion `notion`; 0 for public randomness.
+        true: the measured loss between two neighbours, in the notion `notion`.
+        notion: notion of privacy of both numbers, "epsilon" (in nats) or "rho".
         how: words that follow the paid amount in the message of the audit, such as "was charged for these draws".
     """
 
@@ -79,12 +79,12 @@ def underpaid(
     """Draws that cost more than their payment, in two runs on neighbouring data with the same noisy answers.
 
     Args:
-        first: draws of the first run.
-        second: draws of the second run, with the noisy answers of the first run.
-        unreleased: streams with noisy answers that are not published; streams of one part are compared with all
-            payments for the part.
+        first: recorded draws of the first run.
+        second: recorded draws of the second run, with the noisy answers of the first run.
+        unreleased: mapping from a prefix of random streams to the rule for their noisy answers, which are not
+            published. All streams with one prefix are compared with the sum of their payments.
         charge: charge of the ledger for the whole run; None where the run's events have no price. If a run pays for
-            some draws and makes others without its meter, all draws together are compared with the charge.
+            some draws and not for others, all draws together are compared with the charge.
     """
     pairs = [(one, other) for one, other in zip(first, second, strict=False) if one.stream == other.stream
              and len(one.center) == len(other.center) and one.law not in ("split", *RAW)]
@@ -175,14 +175,14 @@ class PaidFor:
     """The payments that were recorded in audited runs.
 
     Args:
-        run: the correct run.
-        unreleased: unreleased streams, for `underpaid`.
-        charge: charge of the ledger, for `underpaid`.
-        words: function from a pair to its description.
+        run: the run of the correct mechanism, a function of data and noise.
+        unreleased: rules for unpublished noisy answers, as for `underpaid`.
+        charge: charge of the ledger for the whole run, as for `underpaid`.
+        words: function from a pair of neighbours to a description of the pair.
         pairs: number of pairs that were compared.
-        unheard: draws that the run's meter did not record.
-        beyond: mapping from the name of draws that cost more than their payment to these draws and the pairs on which
-            they cost most.
+        unmetered: names of the random streams with draws that the run's meter did not record.
+        beyond: mapping from the name of draws that cost more than their payment to a list, which holds these draws, the
+            pair of neighbours and the seed, for the pairs with the largest costs.
     """
 
     run: Callable[[Any, Noise], Any]
@@ -196,13 +196,14 @@ class PaidFor:
     def meet(
         self, first: RecordingNoise | ForcedNoise, second: RecordingNoise | ForcedNoise, pair: Neighbours, seed: int
     ) -> None:
-        """Compare two runs along one history.
+        """Compare the payments of two runs on neighbouring data sets, which got the same noisy answers, with their
+        loss.
 
         Args:
-            first: noise of the run on the first data set.
-            second: noise of the run on the second data set.
+            first: the noise that recorded the draws of the run on the first data set.
+            second: the noise that recorded the draws of the run on the second data set.
             pair: the two data sets.
-            seed: seed of the history.
+            seed: seed of the noise that gave the answers.
         """
         self.pairs += 1
         self.unmetered |= dict.fromkeys((*first.unmetered, *second.unmetered))
@@ -232,15 +233,16 @@ class PaidFor:
 def paid_for(
     mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, replayed: Sequence[PaidFor]
 ) -> AuditRow:
-    """The row that says whether the lines of a mechanism's charge pay for all draws of a run. Draws that are made
-    without the run's meter are not added up, and the row says that such draws were not measured.
+    """The row that says whether the lines of a mechanism's charge pay for all draws of a run. If the run removes or
+    avoids its meter, the row is broken. If some draws are paid for by no line of the charge, the row is not measured,
+    and names such draws.
 
     Args:
-        mechanism: the mechanism, which is run once more, as far as the run gets.
+        mechanism: the mechanism, which is run once more.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         seed: seed of the simulated noise.
-        replayed: payments that were recorded in audits over neighbours.
+        replayed: the payments that audits over pairs of neighbours recorded.
     """
     observed, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
 

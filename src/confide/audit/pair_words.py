@@ -25,7 +25,7 @@ def record_words(record: Any, roles: Sequence[Role]) -> str:
     """Description of a record by its columns, in their own units.
 
     Args:
-        record: cells of the record in the form that a run has, shape (c,); None where there is no record.
+        record: the record as the encoded numbers that a run receives, shape (c,); None where there is no record.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Example:
@@ -46,7 +46,7 @@ def _value(role: Role, cell: float) -> str:
 
 
 def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
-    """Description of the difference within a synthetic pair, and of the population's size.
+    """Description of the records in which a synthetic pair differs, and of the size of the population.
 
     Args:
         pair: two populations, as lists of `SlotRows`, or two single records.

@@ -1,7 +1,8 @@
 """Paths from one synthetic population to a distant population, changing one record at a time.
 
-Rules that depend on the data change where a share, a rank or a count crosses a threshold. On each path one cluster of
-equal records therefore grows from none to very many, while the clusters with which rules compare it stay.
+A rule that depends on the data changes its result where a share, a rank or a count crosses a threshold. On each path
+one group (cluster) of equal records therefore grows from no record to very many records, while other clusters, with
+which a rule may compare the growing cluster, stay the same.
 """
 
 from __future__ import annotations
@@ -40,17 +41,19 @@ _CLOSE = 1 / 128  # of the range, between the two
 
 @dataclass(frozen=True, eq=False)
 class PopulationPath:
-    """Path of populations in which one cluster of equal records grows.
+    """A sequence of populations in which one cluster of equal records grows, one record at a time.
 
     Args:
-        length: number of slots that change, which are the first slots, in order.
+        length: number of slots whose record changes along the path. These are the slots from 0 to length - 1, and they
+            change in this order.
         before: record of the changing slots before their change, shape (c,); None where they hold no record.
         after: record of the changing slots after their change, shape (c,).
-        beside: pairs of a record and the number of its holders, for the slots after the changing slots.
-        closely: whether many places of the path are audited.
-        shared: number of parts of the path, in each of which one of several places is audited. Paths with a positive
-            number share one history and some populations with other paths. The number `shared` is 0 for paths with a
-            history of their own.
+        beside: pairs of a record and a number of slots that hold this record, for the slots from `length` on, which
+            never change.
+        closely: whether the search examines more populations near the start of the path, and in total
+            (`confide.audit.thresholds.places`).
+        shared: number of equal parts into which the search divides the path, if the path shares the noisy answers and
+            some populations with other paths; 0 for a path with noisy answers of its own.
     """
 
     length: int
@@ -61,12 +64,12 @@ class PopulationPath:
     shared: int = 0
 
     def population(self, moved: int) -> list[SlotRows]:
-        """The data set after the given number of slots have changed."""
+        """The data set after the first `moved` slots have changed, as batches of records."""
         return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
 
     def reported(self, moved: int) -> Hashable:
-        """Key of the population after the given number of changes. Two populations of the same records in the same
-        slots have equal keys. On paths with a shared history, the slots do not matter.
+        """A key for the population after the first `moved` slots have changed. Two populations with the same records in
+        the same slots have equal keys. On paths with shared noisy answers, the slots do not matter.
         """
         if self.shared:  # where each of two levels grows beside the other one, half have each in the end
             return frozenset((record.tobytes(), count) for _, some in self._parts(moved) for record, count in some
@@ -83,7 +86,7 @@ class PopulationPath:
         return [(0, [(self.after, moved)]), *([(self.length, [*self.beside])] if self.beside else [])]
 
     def step(self, moved: int) -> Neighbours:
-        """The neighbouring populations before and after the last of the given number of changes."""
+        """A pair of neighbouring populations: after `moved` changes, and after one change fewer."""
         last = moved - 1
         return Neighbours(self.population(moved), self.population(last), lambda outcome: published(outcome, last))
 
@@ -91,35 +94,38 @@ class PopulationPath:
 def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[PopulationPath]:
     """All paths of a campaign between synthetic populations.
 
-    - A path from nobody to everybody with the last values of all columns. Another path adds people with the last values
-      to half of the people with the first values.
+    - A path from no people to all people with the last values of all columns. Another path starts from half of the
+      people with the first values, and adds people with the last values.
     - A path from everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
     - Paths from the first value to the last value of one column alone, while the other columns stay at their first
       values, and while they stay at their last values.
-    - For columns of numbers: paths with two clusters close together, from which a third cluster grows at either end,
-      far outside the range of quartiles or a standard deviation.
-    - For columns with three or more levels: paths on which one level grows at the expense of another level, past all
-      other levels, no two of which have the same count. On these paths the ranks of the levels change places.
+    - For columns of numbers: paths that start with two clusters close together. A third cluster grows at either end of
+      the range, many quartile ranges or standard deviations away.
+    - For columns with three or more levels: paths on which the count of one level grows and the count of another level
+      falls, while no two of the remaining levels have equal counts. On these paths the order of the levels by count
+      changes.
     - For columns with three or more levels: paths from everybody at one level to everybody at another level, for every
       pair of levels. A column with many levels is represented by its first levels, its middle level, its last level,
       and some levels chosen by the seed. All columns with levels change together.
     - For two or more columns with levels: paths on which everybody moves from one level to another in one of these
       columns, with everybody at one common level of each other column. If there are many paths of one kind, the seed
       chooses some of them.
-    - For columns of numbers beside columns with levels: paths from one end of the range to the other, and out of two
-      clusters close together. On these paths everybody is at one common level, and each level has its own paths.
+    - For records with columns of numbers and columns with levels: paths from one end of the range to the other, and
+      paths that start with two clusters close together. On these paths everybody is at one common level, and each level
+      has paths of its own.
     - For columns of numbers: paths from everybody at a number that is not round to everybody at a round number near it.
       One more path of this kind ends with everybody at a number that often codes "no answer"
       (`confide.audit.round_numbers`).
 
-    If the promise is about added or removed records, the changing slots hold no record before. Half of the slots that
-    would change have their record from the start. For a pair of levels, each level grows beside the other. If the whole
-    population has more than a million cells, no column changes alone. Paths on which only shares and ranks matter, and
-    paths among people at one level of another column, have at most a thousand people.
+    If the promise is about added or removed records, the changing slots hold no record at first. Half of the slots have
+    their record from the start and keep it. For a pair of levels, one path adds people of the first level to people of
+    the second level, and another path the reverse. If the whole population has more than a million cells, no column
+    changes alone. Paths on which only shares and ranks matter, and paths among people at one level of another column,
+    have at most a thousand people.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise.
         seed: public seed for the choice of levels and paths where there are many.
     """
@@ -144,11 +150,12 @@ def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: i
 
 
 def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[SlotRows]:
-    """Population with equal numbers of people at each of the levels that the paths use, and with evenly spread numbers.
+    """A population with about equal numbers of people at each of the levels that the paths use. In columns of numbers,
+    the values are evenly spread over the range.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         seed: public seed that was given to `population_paths`.
 
     Example:

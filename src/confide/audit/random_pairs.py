@@ -1,4 +1,4 @@
-"""Random neighbours, drawn by a public seed. Faults outside the enumerated pairs are met by chance, with a known
+"""Random neighbours, drawn by a public seed. A fault that no enumerated pair shows is found by chance, with a known
 probability.
 """
 
@@ -20,16 +20,16 @@ from confide.tables.column_rows import Role
 __all__ = ["MOST", "met", "random_change", "random_pairs"]
 
 MOST = 200
-"""Largest number of other people in a synthetic population that is smaller than the campaign; the person with the
-changed record is not counted.
+"""Largest number of other people in a random pair, unless the pair has a full population; the person with the changed
+record is not counted.
 """
 
 _SURELY = 0.99
 
 
 def met(pairs: int) -> float:
-    """The share of random pairs in which a fault has to appear, so that it is met at least once with a probability of
-    99%. Each random pair is run with noise of its own.
+    """The smallest share p such that a fault, which appears in a share p of all possible random pairs, appears in at
+    least one of the drawn pairs with probability 99 %. Each random pair is run with noise of its own.
 
     Args:
         pairs: number of pairs drawn, >= 1.
@@ -44,13 +44,14 @@ def met(pairs: int) -> float:
 def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int, seed: int) -> Iterator[Neighbours]:
     """Pairs of data sets that differ in one record, each drawn independently.
 
-    A pair has up to two hundred other people in any slots, and occasionally everybody. Every column of the other
-    people's records has a random distribution of its own, over its ends alone or over values between as well. The
-    changed record differs in one column, in all columns, or is removed. Rows come in any order and in any batches.
+    Besides the person with the changed record, a data set has up to two hundred other people in random slots, and
+    occasionally all people. In the other people's records, every column has a random distribution of its own, over the
+    ends of the column's range alone, or also over values between. The changed record differs in one column, in all
+    columns, or is removed. The rows come in random order and in random batches.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
         count: number of pairs.
         seed: public seed.
@@ -72,7 +73,7 @@ def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         unit: neighbouring relation of the promise.
-        draw: random generator from `study_generator`.
+        draw: numpy random generator, as `study_generator` returns it.
     """
     first, second = (np.array([_cells(role, 1, draw)[0] for role in roles]) for _ in range(2))
     if unit is Relation.ADD_OR_REMOVE or draw.random() < 0.2:

@@ -1,8 +1,9 @@
-"""The replayed audit computes the log-density ratio of realised transcripts. Under a promise of pure differential
-privacy, no realised ratio may exceed the promised epsilon, whatever the data. One transcript with a larger ratio than
-epsilon refutes the promise with certainty, so there is no false alarm.
+"""The replayed audit computes log ratios for realised transcripts: the log of the transcript's density under one data
+set, minus the log of the density under a neighbour. Under a promise of pure differential privacy, no such ratio may
+exceed the promised epsilon, whatever the data. One transcript with a larger ratio than epsilon refutes the promise with
+certainty, so there is no false alarm.
 
-The audit can miss transcripts that were not realised. An analytic supremum misses nothing.
+The audit can miss transcripts that were not realised. An analytic supremum over all transcripts misses nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["ReplayedAudit", "replayed_audit", "supremum_audit"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayedAudit:
-    """The largest loss over realised transcripts.
+    """The result of an audit: the largest absolute log ratio over realised transcripts, or an analytic supremum.
 
     Args:
         claim: the promised loss.

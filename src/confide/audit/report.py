@@ -33,7 +33,9 @@ __all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "Mutant",
 
 
 class Concern(StrEnum):
-    """The concern of a promise. A report shows concerns in this order."""
+    """The subject of a promise: privacy, incentives, accuracy, participation or budget. A report shows the subjects in
+    this order.
+    """
 
     PRIVACY = "privacy"
     """information that others can learn about a participant"""
@@ -89,7 +91,7 @@ class Verdict(StrEnum):
 
 
 class Finding(Protocol):
-    """The common part of every audit's result: whether the audit flags the audited object."""
+    """The interface that the results of all audits share: whether the audit flags the audited object."""
 
     @property
     def flagged(self) -> bool: ...
@@ -111,16 +113,19 @@ class AuditRow:
         measured: the measured number; None where nothing was measured.
         evidence: description of the measurement, and of the faults that it can and cannot find.
         verdict: kept, broken, vacuous, not measured or no promise.
-        note: further information for a reader. Rows that are vacuous, not measured or without a promise pass only with
-            a note.
+        note: further information for a reader, such as the reason for the verdict. A report passes only if each
+            vacuous, unmeasured or unpromised row has a note.
         false_alarm: probability that this row says "broken" although the promise is kept; 0 for exact evidence.
         concern: concern of the promise: privacy, incentives, accuracy, participation or budget.
-        holds: sentences of the guarantees for which the row is evidence; see `holding`.
-        side: direction of the promised number, "at most", "at least" or "exactly"; empty where none applies.
-        unit: unit of both numbers, such as "nats" or "people"; or the whole of which they are a share, "of the runs".
-        judged: the promise of privacy that gives the promised number, as `of_privacy` sets it; None for other numbers.
-        among: description of the measured objects, where they are smaller than the campaign, such as "8 made-up
-            bidders"; empty at the campaign's own size. Rows with a description in `among` are counted separately.
+        holds: sentences of the guarantees for which the row is evidence, as `holding` sets them.
+        side: how the promised number bounds the measured one: "at most", "at least" or "exactly"; empty where none
+            applies.
+        unit: unit of both numbers, such as "nats" or "people". For shares, the text says of which whole, such as "of
+            the runs".
+        judged: the promise of privacy with the promised number, as `of_privacy` sets it; None for rows about other
+            numbers.
+        among: description of the measured population if it is smaller than the campaign, such as "8 made-up bidders";
+            empty at the campaign's own size. Rows with a description in `among` are counted separately.
 
     Raises:
         InvalidInput: the verdict or the concern is unknown, the verdict is "kept" or "broken" without a measurement, or
@@ -180,7 +185,7 @@ class AuditRow:
             vacuous: True where the bound states nothing although it is finite; a vacuous row needs a `note` to pass.
             note: further information for a reader.
             false_alarm: probability of a wrong "broken".
-            scale: size of the numbers whose difference `measured` is.
+            scale: size of the numbers from which `measured` was computed as a difference, as for `exceeds`.
             unit: unit of both numbers.
 
         Example:
@@ -297,10 +302,11 @@ class AuditRow:
                    side=side, holds=(promise.sentence(),), unit=unit_of(promise))
 
     def holding(self, *promises: Guarantee) -> AuditRow:
-        """A copy of the row, as evidence for guarantees of its concern.
+        """A copy of the row that is marked as evidence for some guarantees. The guarantees must have the concern of the
+        row.
 
-        A row about privacy is evidence only for promises that follow from the promise with which it was compared: not
-        for a smaller loss, another neighbour step, another part, or an audience that sees more.
+        A row about privacy is evidence only for promises that follow from the promise `judged`. The row is no evidence
+        for a promise with a smaller loss, another neighbour step, another part, or an audience that sees more.
 
         Args:
             promises: the promises for which the row is evidence; without promises the row is returned unchanged.
@@ -325,10 +331,10 @@ class AuditRow:
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     def smaller(self, among: str) -> AuditRow:
-        """A copy of the row, marked as measured on something smaller than the campaign.
+        """A copy of the row, marked as measured on a population smaller than the campaign.
 
         Args:
-            among: description of the smaller objects; "" leaves the row as it is.
+            among: description of the smaller population; "" leaves the row as it is.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -342,7 +348,7 @@ class AuditRow:
 
     @property
     def flagged(self) -> bool:
-        """Whether the promise is broken."""
+        """Whether the verdict of the row is "broken"."""
         return self.verdict is Verdict.BROKEN
 
     def to_dict(self) -> dict[str, Any]:
@@ -368,12 +374,14 @@ class AuditRow:
 
     @property
     def named(self) -> str:
-        """The promise without the name of its concern."""
+        """The description of the promise without the name of the concern at the start, such as "privacy: "."""
         return self.promise.removeprefix(f"{self.concern}: ")
 
     @property
     def reading(self) -> str:
-        """The evidence, the measured objects and the note, as a table shows them."""
+        """The evidence, the measured population if it is smaller than the campaign, and the note, as a table shows
+        them.
+        """
         where = f"measured among {self.among}, which is smaller than the campaign" if self.among else ""
         return "; ".join(part for part in (self.evidence, where, self.note) if part)
 
@@ -437,7 +445,7 @@ _LONGEST = 72  # letters of a promise, or of a bug, in a line of plain text
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Promised numbers beside measured numbers, with the controls, which show that the audit can flag a fault.
+    """A table of promised and measured numbers, with the controls, which show that the audit can flag a fault.
 
     Args:
         rows: one row for each promise; they are grouped by concern, and keep their order within a concern.
@@ -470,7 +478,7 @@ class AuditReport:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Reasons why the report does not pass, one sentence each; empty when it passes."""
+        """The reasons why the report does not pass, one sentence each; empty when the report passes."""
         found = [] if self.rows else ["no promise was audited"]
         for row in self.rows:
             if row.verdict is Verdict.BROKEN:
@@ -488,8 +496,9 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """Whether the report passes: every row is kept, or has a note that says why it is not, there is a control, and
-        every control was flagged. `unmeasured` lists the promises that were not measured.
+        """Whether the report passes. In a report that passes, every row is kept, or has a note that says why the row is
+        not kept. No row is broken. There is at least one row and one control, and every control was flagged.
+        `unmeasured` lists the promises that were not measured.
         """
         return not self.problems
 
@@ -500,11 +509,11 @@ class AuditReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of promises by the outcome of their audit.
+        """Numbers of rows of the report, by verdict.
 
         Returns:
             Mapping from name to number. The entry "measured" counts rows that are kept or broken at the campaign's own
-            size, and "smaller" counts rows that are kept or broken on something smaller. The entries "kept" and
+            size, and "smaller" counts rows that are kept or broken on a smaller population. The entries "kept" and
             "broken" count rows at any size. The entry "vacuous" counts promises that state nothing at these sizes,
             "not_measured" promises that were not measured, and "unpromised" concerns without a promise.
 
@@ -522,7 +531,9 @@ class AuditReport:
 
     @property
     def false_alarm(self) -> float:
-        """Upper bound of the probability that any row says "broken" although its promise is kept."""
+        """Upper bound of the probability that at least one row says "broken" although the mechanism keeps the promise
+        of the row.
+        """
         return min(1.0, math.fsum(row.false_alarm for row in self.rows))
 
     def to_dict(self) -> dict[str, Any]:

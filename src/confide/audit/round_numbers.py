@@ -1,8 +1,8 @@
 """Round numbers of a column, numbers near them that are not round, and numbers that often code "no answer".
 
-People round their answers, and forms write 99 where no answer was given. A rule about the share of round numbers and
-codes is visible only among people with other answers. The audit uses answers beside a round number, at a place from
-which each usual grid rounds towards the round number.
+People round their answers, and forms write 99 where no answer was given. An audit notices a rule about the share of
+round numbers or codes only if some people give other answers. The audit therefore uses answers near a round number,
+which rounding to any usual grid, such as multiples of 5, moves towards the round number.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _SPECIAL = (99, 999, 9, 9999, -1, -9, -99, 0, 98, 88, 8, 77, 7, 97, 999_999)  # 
 
 
 def off_grids(role: Role) -> list[tuple[float, float]]:
-    """Pairs of cells: a number that is not round, and a round number near it. The list is empty for a column with
-    levels.
+    """Pairs of a number that is not round and a round number near it, both as encoded cells of the column. The list is
+    empty for a column with levels.
 
-    The round number is a multiple of 2, 5 and 10, if the column has one, and of a larger power of ten. If the column's
-    range is too short for a common multiple, there is one round number for each grid.
+    If the column's range is long enough, the round number is a multiple of 2, 5, 10 and a larger power of ten. If the
+    range contains no common multiple, there is one round number for each of the grids.
 
     Args:
         role: role of the column.
@@ -55,8 +55,8 @@ def off_grids(role: Role) -> list[tuple[float, float]]:
 
 
 def special(role: Role) -> list[tuple[float, float]]:
-    """Pairs of cells: a number that is not round, and a number that often codes "no answer". The list is empty for a
-    column with levels.
+    """Pairs of a number that is not round and a number that often codes "no answer", such as 99, both as encoded cells
+    of the column. The list is empty for a column with levels.
 
     Args:
         role: role of the column.

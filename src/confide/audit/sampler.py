@@ -28,15 +28,17 @@ _COORDINATES = 8  # of a vector, whose marginal laws are looked at
 
 
 def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> AuditRow:
-    """Goodness-of-fit test of whether a source draws from the requested distribution, on fresh draws of one request.
+    """Goodness-of-fit test of whether a source draws from the requested distribution. The test uses fresh draws of one
+    request.
 
-    The test is Kolmogorov-Smirnov for real numbers, and for whole numbers on a grid that is fine compared with their
-    scale. In all other cases exact binomial tests of single outcomes and thresholds are made. Two streams with equal
-    draws also fail the test, whatever their distribution, because they are not independent.
+    The test is a Kolmogorov-Smirnov test for real numbers, and for whole numbers with a noise scale above 10,000. In
+    all other cases exact binomial tests of single outcomes and thresholds are made. If two streams have equal draws,
+    the source fails the test whatever the distribution, because the streams are not independent.
 
     Args:
         noise: the source, for instance `Noise.secure()`.
-        request: recorded draw with the request to repeat; a number is added to its stream's name.
+        request: recorded draw with the request to repeat. The fresh draws use the stream's name with an addition,
+            because each name can be drawn only once.
         count: least number of fresh draws.
         alpha: probability that the test flags a correct sampler.
 
@@ -107,7 +109,7 @@ def _numbers(noise: Noise, request: Draw, count: int, name: StreamName) -> tuple
 
 
 def likeliest(request: Draw) -> float:
-    """Upper bound, between 0 and 1, of the probability of the likeliest number that a draw adds."""
+    """Upper bound, between 0 and 1, of the probability of the most likely value of the noise."""
     scale = float(request.scale)
     match request.law:
         case "discrete_laplace":
@@ -169,13 +171,13 @@ def _selected(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> bool:
-    """Whether a test is almost certain to distinguish a selection at another scale from the requested selection. The
-    number of hits of some option must differ by more than the test allows, by Bernstein's inequality, plus six standard
-    deviations.
+    """Whether `sampler_audit` is almost certain to flag a source that draws a selection with another noise scale. For
+    some option, the expected number of draws must differ by more than the test allows, by Bernstein's inequality, plus
+    six standard deviations.
 
     Args:
-        request: recorded selection.
-        factor: the other scale, as a share of the requested scale.
+        request: recorded draw of a selection, with the logits of the options as center.
+        factor: factor by which the other source divides the logits, > 0.
         count: number of fresh draws.
         alpha: probability that the test flags a correct sampler.
     """

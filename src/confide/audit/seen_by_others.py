@@ -1,5 +1,5 @@
-"""Bytes of everything that all other people see of an outcome together, and of everything that a collector receives
-from one device.
+"""Bytes of everything in an outcome that all people other than one participant see together, and bytes of everything
+that a collector receives from one device.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def published(outcome: Any, index: int | None = None) -> bytes:
 
     Args:
         outcome: outcome of a run.
-        index: place of the person whose share is left out; None where there are no shares.
+        index: position of the person whose share is left out, from 0; None to leave out no share.
     """
     shares = outcome.shares
     others = {name: _but_one(shares.column(name), index) for name in shares.column_names}
@@ -57,10 +57,10 @@ def received(report: Any) -> bytes:
     of a number, are not sent.
 
     Args:
-        report: a report of numbers, texts and bytes; or several reports, by place or by name.
+        report: a report of numbers, texts and bytes, or a sequence or mapping of such reports.
 
     Raises:
-        InvalidInput: the report holds another type of value, of which the sent bytes are unknown.
+        InvalidInput: the report holds a value of another type, for which the sent bytes are unknown.
 
     Example:
         >>> received(np.int64(3)) == received(3), received((3, True)) == received((3, False))

@@ -1,4 +1,4 @@
-"""The side channels of a run: how it fails, and its warnings, printed text and logs at any level.
+"""The side channels of a run: the type of its failure, its warnings, its printed text and its logs at any level.
 
 Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
 current streams and the streams that Python started with, text and bytes are recorded. The following are not recorded:
@@ -9,7 +9,7 @@ was set up before the run, and is not a standard one, is not recorded.
 `run_with_steps` records the progress that a run reports. A terminal and the service show progress, so it must be equal
 for two neighbours.
 
-`settled_run` makes a run in the way of a settlement: records and noise have the same types as in a settlement.
+`settled_run` runs a mechanism as a settlement does: records and noise have the same types as in a settlement.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _STEPS: ContextVar[_Steps | None] = ContextVar("steps", default=None)
 
 
 def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
-    """The run of a mechanism in the way of a settlement. The progress that the run reports is recorded by the
-    surrounding audit.
+    """Run a mechanism as a settlement does. The progress that the run reports is recorded if the call is made within
+    `recorded_steps`.
 
     Args:
         mechanism: the mechanism to run.
@@ -56,7 +56,8 @@ def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
 
 @contextmanager
 def recorded_steps() -> Iterator[_Steps]:
-    """Context around a run, which yields the list of progress reports that `run_with_steps` records in it, in order.
+    """Context manager that yields a list, to which `run_with_steps` appends each progress report of a run within the
+    context.
 
     Example:
         >>> with recorded_steps() as steps:
@@ -76,12 +77,13 @@ def recorded_steps() -> Iterator[_Steps]:
 
 
 def settled_run(data: Sequence[SlotRows], noise: Noise, mechanism: Mechanism) -> Any:
-    """The outcome of a mechanism on synthetic records. The outcome has the noise's own label, and is no release: it
-    never leaves the audit.
+    """The outcome of a mechanism on synthetic records. The outcome is labelled by the kind of its noise. The outcome is
+    no release, because it never leaves the audit.
 
     Args:
-        data: batches. The run gets copies of the batches at each pass, as a store supplies them, and no empty batch.
-            Changes that the run makes to a batch affect neither the next pass nor the next run.
+        data: batches of synthetic records. At each pass the run gets copies of the batches, as the store of a campaign
+            supplies them, and no empty batch. Changes that the run makes to a batch affect neither the next pass nor
+            the next run.
         noise: noise of the audit.
         mechanism: the mechanism to run.
     """
@@ -110,7 +112,7 @@ class Failed:
     """A failure in place of an outcome.
 
     Args:
-        how: type of the exception; its message is left out, as it may quote records.
+        how: name of the exception's type. The message of the exception is left out, because it may quote records.
     """
 
     how: str
@@ -118,7 +120,7 @@ class Failed:
 
 @dataclass
 class SideChannelOutput:
-    """Everything that one run wrote, logged or warned.
+    """All printed text, log messages and warnings of one run.
 
     Args:
         said: messages of the run's own thread in order, each with its kind, such as "print".
@@ -137,11 +139,11 @@ class SideChannelOutput:
 
 
 def side_channel_output(run: Callable[[], Any]) -> tuple[Any, SideChannelOutput]:
-    r"""The outcome of a run, or `Failed`, and everything that the run wrote, logged or warned. The recorded messages go
-    nowhere else.
+    r"""The outcome of a run, or `Failed`, and all printed text, log messages and warnings of the run. The recorded
+    messages go nowhere else.
 
     Args:
-        run: function to call.
+        run: function without arguments that makes the run and returns the outcome.
 
     Example:
         >>> def vain():

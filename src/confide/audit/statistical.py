@@ -2,8 +2,8 @@
 bound on epsilon.
 
 The first half of the samples chooses the tested event, and the second half, which is independent of the choice, tests
-it. Therefore one pair of Clopper-Pearson bounds suffices: the audit says "broken" of a kept promise with probability at
-most alpha. The audit can miss a loss that neither this statistic nor a threshold of it shows; see `detectable`.
+it. Therefore one pair of Clopper-Pearson bounds suffices, and the audit calls a kept promise "broken" with probability
+at most alpha. The audit can miss a loss that no threshold of this statistic shows; see `detectable`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Array = NDArray[np.float64]
 
 
 def clopper_pearson(hits: ArrayLike, runs: ArrayLike, alpha: float) -> tuple[_Array, _Array]:
-    """Exact one-sided confidence bounds of a probability, each wrong with probability at most alpha.
+    """Exact lower and upper confidence bounds of a probability, each wrong with probability at most alpha.
 
     Args:
         hits: number of runs with the event, in [0, runs].
@@ -85,11 +85,11 @@ def epsilon_lower_bound(
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdEvent:
-    """An event about a scalar statistic.
+    """The event that a scalar statistic is at least, or is below, a threshold.
 
     Args:
-        threshold: value of the statistic at which the event starts or ends.
-        above: True for "statistic >= threshold", False for "statistic < threshold".
+        threshold: the threshold, in the unit of the statistic.
+        above: True for the event "statistic >= threshold", False for the event "statistic < threshold".
         favours_first: True where the event is likelier under the first data set than under the second data set.
     """
 
@@ -98,7 +98,7 @@ class ThresholdEvent:
     favours_first: bool
 
     def hits(self, samples: _Array) -> int:
-        """Number of the samples that are in the event."""
+        """The number of samples for which the event holds."""
         return int(np.count_nonzero((samples >= self.threshold) == self.above))
 
     def __str__(self) -> str:
@@ -107,11 +107,11 @@ class ThresholdEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticalAudit:
-    """The evidence of the samples about epsilon.
+    """The result of a statistical audit: a lower confidence bound on epsilon, and the counts behind it.
 
     Args:
         claim: the promised loss.
-        promised: the promised epsilon at `delta`, in nats.
+        promised: the epsilon that the claim promises at `delta`, in nats.
         epsilon_lower: lower confidence bound on the true epsilon at `delta`, in nats, at least 0.
         log_odds: point estimate ln((hits/runs - delta) / (other_hits/other_runs)), in nats; may be infinite.
         delta: failure probability that the claim allows.

@@ -1,22 +1,23 @@
-"""Search for neighbours between which a run changes its behaviour, or between which one record weighs more than other
-records.
+"""Search for neighbours between which a run changes its behaviour, or between which one record has a larger effect than
+other records.
 
-A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops
-values beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them.
-If the noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all
-counts can be tried. Therefore the search makes runs at a few places of several paths
-(`confide.audit.population_paths`), each time with the noisy answers of one history. If the runs at two places differ,
-bisection finds two neighbours between which they differ. Bisection takes as many runs as the number of people has
-binary digits.
+A run that publishes "high" if a mean is above 0.5 changes its output between one count of people and the next count. A
+run that drops values beyond three standard deviations may drop a whole cluster of equal values, and keep the cluster if
+one more record joins the cluster. If the noise stays the same, only the center of the noise shows the change. With five
+hundred invited people, not all counts can be tried. Therefore the search makes runs on a few populations (places) of
+several paths from one population to another (`confide.audit.population_paths`). All runs on a path get the same noisy
+answers. If the runs at two places differ, bisection finds two neighbours between which they differ. Bisection takes
+about log2(n) runs for n people.
 
-Where the centers do not move in proportion to the number of changed records, some records weigh more than others. In
-this case bisection follows the part in which a record weighs most on average, so that the final neighbours lose at
-least this average. Bisection stops where all records have equal weight.
+The centers are the noiseless values to which noise is added. Where they do not change in proportion to the number of
+changed records, some records have a larger effect (weight) than others. In this case bisection continues in the part in
+which a record has the largest average weight, so that the loss between the final neighbours is at least this average.
+Bisection stops where all records have equal weight.
 
 A comparison covers the billboard, all other messages, the noise requests and the centers. A comparison leaves out the
-shares, which follow from records that differ. The search passes no judgement: an audit measures the loss between the
-two neighbours, along a history of their own. A change that appears and disappears again between two neighbouring places
-is not found.
+participants' shares, because shares depend on records that differ. The search only proposes pairs. An audit then
+measures the loss between the two neighbours, with noisy answers of its own. A change that appears and disappears again
+between two consecutive places is not found.
 """
 
 from __future__ import annotations
@@ -51,17 +52,18 @@ Run = Callable[[Any, Noise], Any]
 def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
-    """Pairs of neighbours along several paths between which the output of a run changes. On a path without a change of
-    output, the search yields the pair of the heaviest record, if this record is heavier than all earlier ones. There
-    are no pairs where a population is too large to be built (`confide.audit.full_size_pairs`).
+    """Pairs of neighbours along several paths, between which the output of a run changes. On a path without a change of
+    output, the search yields the pair that differs in the record with the largest weight, if this weight is larger than
+    on all earlier paths. There are no pairs where a population is too large to be built
+    (`confide.audit.full_size_pairs`).
 
     Args:
         run: the mechanism's run, a function of data and noise.
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise.
-        seed: seed of the noise.
-        part: prefix of the streams that the promise is about; "" for all.
+        seed: seed of the simulated noise and of the choice of paths.
+        part: prefix of the random streams that the promise is about; "" for all streams.
     """
     if not built(people, len(roles)):
         return
@@ -85,8 +87,8 @@ def places(path: PopulationPath) -> list[int]:
     If a path is examined closely, its first part is divided into smaller and smaller parts, because rules about few
     people and small shares change near the start of a path.
 
-    A path with a shared history is divided into its own number of parts. If records are added on a path with a shared
-    history, only its ends and its first step are examined.
+    A path with shared noisy answers is divided into `shared` equal parts. If such a path adds records instead of
+    replacing them, only its ends and its first step are examined.
 
     Args:
         path: a path of one person or more.

@@ -23,7 +23,7 @@ from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 __all__ = ["Replay", "Run", "replay"]
 
 Run = Callable[[Any, Noise], Any]
-"""Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
+"""A run that an audit examines: a function from data and noise to the outcome."""
 
 _ANOTHER = "the warnings, prints or logs of the run differ although all noisy answers are equal"
 _HIDEABLE = (DIFFERS, _ANOTHER)  # by noise that a mechanism adds itself
@@ -45,18 +45,20 @@ class Replay:
 
     Args:
         claim: the promised loss.
-        promised: parameter of the promised loss.
+        promised: the promised value of the parameter of this loss.
         measured: the worst loss over the pairs, in the parameter of the promised loss.
-        leaks: differences that distinguish two neighbours whatever the noise is, and so ended the audit; empty for a
-            correct mechanism.
-        failure: description of a failure of the run on both of two neighbours; "" where there was none.
+        leaks: differences in the published output that distinguish two neighbours whatever the noise is; empty for a
+            correct mechanism. The audit ends at the first pair with such a difference.
+        failure: description of the first failure of the run on both data sets of a pair; "" where there was no failure.
         pairs: number of pairs that were audited.
         worst: the pair with the worst loss; None where every loss is 0.
-        shown: the pair with the leak, or else with the failure; None where there is neither.
-        spoke: whether the run wrote other messages, equal for both data sets of every pair.
+        shown: the pair on which the first of the `leaks` or the `failure` was found; None where there is no leak and no
+            failure.
+        spoke: whether the run wrote warnings, printed text or logs.
         unknown: reason why the loss of the published output is unknown; "" where it is known.
-        alone: streams that were drawn without a center, where published output or messages differ.
-        formulas: unreleased streams with a loss by the mechanism's own formula.
+        alone: random streams that were drawn without a center while the published output or the messages differed
+            between two neighbours.
+        formulas: prefixes of unreleased random streams for which the mechanism's own formula gives the loss.
     """
 
     claim: Loss
@@ -85,10 +87,11 @@ class Replay:
         return bool(self.leaks) or exceeds(self.measured, self.promised)
 
     def row(self, promise: Privacy, words: Callable[[Neighbours], str]) -> AuditRow:
-        """The result as a row of a report, judged by the given promise, or not measured.
+        """The result as a row of a report, compared with the given promise. The verdict is "not measured" where the
+        loss is unknown.
 
         Args:
-            promise: the promise.
+            promise: the promise of privacy with which the measured loss is compared.
             words: function from a synthetic pair to its description.
         """
         measured, evidence = self.measured, (f"the mechanism's own run on {self.pairs:,} pairs of neighbours: equal "
@@ -117,12 +120,14 @@ def replay(
         run: the mechanism's run, a function of data and noise.
         pairs: pairs of synthetic neighbours.
         claim: the promised loss.
-        seed: seed of the simulated noise; every pair has a history of its own.
-        part: prefix of the streams that the promise is about; "" for all.
-        unreleased: streams with noisy answers that are not published, in the form for `fixed_transcript_audit`.
-        named: False where the promise is about a part of the noise whose streams are not named.
-        probed: whether to check, where the loss is above the promise, that the noisy answers are published at all.
-        paid: recorder of the draws of each pair's runs; None where payments are not checked.
+        seed: seed of the simulated noise; every pair gets noisy answers of its own.
+        part: prefix of the random streams that the promise is about; "" for all streams.
+        unreleased: rules for noisy answers that are not published, as for `fixed_transcript_audit`.
+        named: False where the promise is about a part of the outcome, and no prefix says which random streams belong to
+            this part.
+        probed: whether to check, if the loss is above the promise, that the run publishes the noisy answers at all.
+        paid: object that records whether the charge paid for the draws of each pair's runs; None where this is not
+            checked.
 
     Raises:
         InvalidInput: there is no pair, or draws of unreleased streams contradict their declaration.

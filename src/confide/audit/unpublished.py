@@ -1,10 +1,10 @@
-"""Search for noisy answers that a run does not publish: if an unpublished answer alone changes, no visible output
+"""Search for noisy answers that a run does not publish. If only an unpublished answer changes, no visible output
 changes.
 
-Along a history, an audit counts each noisy answer as published. For a run that publishes less, such as only the
-position of the largest answer, this count overstates the loss. Where the counted loss is above the promise, some
-answers are therefore changed one by one by about the size of their noise. An answer that is published exactly, or with
-finer rounding than this change, shows in the output.
+An audit treats each noisy answer as published. For a run that publishes less, such as only the position of the largest
+answer, the computed loss is therefore too large. Where the computed loss is above the promise, some answers are changed
+one by one, by about the size of their noise. If an answer is published exactly, or with finer rounding than this
+change, the output changes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from confide.privacy.noise.arguments import StreamName
 __all__ = ["RAW", "unpublished"]
 
 RAW = ("exponential", "words")
-"""Distributions of raw draws, of which the audit cannot see the protected values."""
+"""The laws of raw draws. The audit cannot see which values such draws protect."""
 
 _ENTRIES = 8  # of one draw that are changed
 _DRAWS = 8  # that are looked at
@@ -36,13 +36,14 @@ def unpublished(
     run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], unreleased: Unreleased,
     streams: Collection[StreamName] | None = None,
 ) -> list[str]:
-    """Streams with an answer that most histories do not show, neither when it is raised nor when it is lowered.
+    """First words of the names of random streams with an unpublished answer. In most histories, the published output
+    must stay the same both if this answer is raised and if it is lowered.
 
     Args:
         run: the mechanism's run, a function of data and noise.
         histories: pairs of neighbours, each with the seed of its noise; only the first data set of a pair is run.
-        unreleased: streams that are known to be unreleased.
-        streams: streams that are examined; all if left out.
+        unreleased: rules for the random streams that are known to be unreleased; these streams are not examined.
+        streams: names of the random streams that are examined; all if left out.
     """
     unseen: Counter[str] = Counter()
     for pair, seed in histories:

@@ -1,9 +1,9 @@
-"""Conversion of any value into bytes that contain all of it. Two values have equal bytes exactly if they agree in every
-bit of every element.
+"""Conversion of any value into bytes that contain the whole content of the value. Two values have equal bytes exactly
+if they agree in every bit of every element.
 
-If a class keeps contents outside its attributes, in code that is not Python's, these contents are read from the way in
-which the object would be copied (`__reduce_ex__`). An object that cannot be copied, such as a generator, cannot be
-compared either: it raises an error, and never counts as equal.
+If a class is written in another language than Python and keeps contents outside its attributes, these contents are read
+as a copy of the object would read them (`__reduce_ex__`). An object that cannot be copied, such as a generator, cannot
+be compared either. Such an object raises an error, and never counts as equal.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _COPIED = 4  # protocol of `__reduce_ex__`: lists and mappings come as iterators
 
 
 def exact_bytes(value: Any) -> bytes:
-    """Bytes of all contents of a value. The way in which the value prints plays no part: neither the printed digits of
-    a number, nor the abbreviation of an array, nor the fields that an object shows.
+    """Bytes of all contents of a value. The bytes do not depend on the printed form of the value, such as the printed
+    digits of a number, the abbreviation of an array, or the fields that an object prints.
 
     Args:
         value: numbers, texts, arrays with their masks, tables, mappings, sequences, functions with their closures, and
@@ -236,8 +236,8 @@ def _holds_more(kind: type) -> bool:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """Mapping from name to value of an object's fields, whether in slots or not, without values that it computed and
-    cached from its other fields.
+    """Mapping from the name to the value of an object's fields, whether in slots or not. Cached values, which the
+    object computed from its other fields, are left out.
     """
     known = {one.name: getattr(value, one.name, None) for one in fields(value)} if is_dataclass(value) else {}
     slots = (_mangled(each, name) for each in type(value).__mro__ for name in _names(vars(each).get("__slots__", ())))

@@ -30,10 +30,12 @@ __all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners",
            "neighbours", "records", "sets_of_others", "together"]
 
 OTHERS = 40
-"""Largest number of other people in a synthetic population that is smaller than the campaign."""
+"""Largest number of other people in the small synthetic populations of `sets_of_others`."""
 
 CELLS = 1_000_000
-"""Largest number of cells of a full synthetic population."""
+"""Largest number of cells, people times columns, of the full synthetic populations in this module.
+`confide.audit.full_size_pairs` builds a few larger populations.
+"""
 
 _CORNERS = 8  # records that move all columns together, at most; and levels of one column
 _LEVELS = 200  # of one column that are gone through
@@ -47,7 +49,7 @@ _Row = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """One person's record in a data set, and in its neighbour.
+    """One person's record in a data set, and in a neighbour of this data set.
 
     Args:
         first: the person's record in the first data set, shape (c,).
@@ -69,8 +71,9 @@ def _ends(role: Role) -> tuple[float, ...]:
 
 
 def corners(roles: Sequence[Role]) -> list[_Row]:
-    """Records with every column at an end of its range, shape (c,) each. The first record has the first end of every
-    column.
+    """Records with every column at an end of its range, shape (c,) each. The first end of a column is its lowest value
+    or first level, and the last end its highest value or last level. In a column with levels, levels between also count
+    as ends: all of at most 8 levels, or 8 evenly spread ones. The first record has the first end of every column.
 
     If there are few records with every column at an end, all of them are returned. If there are many records of this
     kind, the result also has the record with all last ends, and the records that differ in one column alone from the
@@ -101,7 +104,7 @@ def ends_moved(roles: Sequence[Role], moved: Iterable[int]) -> _Row:
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        moved: places of the columns with their last end.
+        moved: positions, from 0, of the columns with their last end.
 
     Example:
         >>> ends_moved([Numeric(column=name, lower=20, upper=60) for name in "abc"], [1]).tolist()
@@ -136,9 +139,9 @@ def _inside(role: Role, draw: Any) -> float:
 
 
 def records(roles: Sequence[Role]) -> list[_Row]:
-    """Records inside and at the ends of the ranges. If the columns have few combinations of values, all are returned.
-    If the columns have many combinations of values, every value of each column is combined with the first ends, and
-    with the last ends, of all other columns.
+    """Records with values inside the columns' ranges and at the ends, shape (c,) each. If the columns have few
+    combinations of values, all combinations are returned. If the columns have many combinations of values, every value
+    of each column is combined with the first ends, and with the last ends, of all other columns.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
@@ -171,9 +174,9 @@ def _values(role: Role) -> tuple[float, ...]:
 
 
 def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
-    """The changes of one record by a neighbour step. The record of a corner is removed or, if replacement is a
-    neighbour step, replaced by another corner. If there are many corners, replacements start only from the first
-    corner.
+    """Changes of one record, for pairs of neighbouring data sets. A corner, which is a record of `corners`, is removed
+    or, if the relation allows a replacement, replaced by another corner. If there are many corners, only the first
+    corner is replaced.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
@@ -192,12 +195,13 @@ def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
 
 def sets_of_others(roles: Sequence[Role], people: int) -> list[_Row]:
     """The records of everybody else in several populations, shape (m, c) with m < people each. The populations are:
-    nobody, everybody alike at either end, and a mixture of records. A full population is added unless it has more than
-    a million cells; for larger ones `confide.audit.full_size_pairs` has a few pairs.
+    nobody; up to 40 people with equal records, at either end of all columns; and up to 40 people with a mixture of
+    records. A full population is added unless it has more than a million cells; for larger ones
+    `confide.audit.full_size_pairs` has a few pairs.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
     """
     records = corners(roles)
     some = min(people - 1, OTHERS)
@@ -211,17 +215,19 @@ def sets_of_others(roles: Sequence[Role], people: int) -> list[_Row]:
 def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
     """Pairs of data sets that differ in one record, the worst cases first.
 
-    - Every change between ends in the last slot, among every small population. Some changes between ends are also made
-      in other slots, and in the full population.
-    - Every record of `records` in place of the first record, or of no record, among nobody and among a mixture of
-      records.
-    - If at most a hundred people are invited: every slot for the changed record, in one batch with the other rows.
-    - If at most a hundred people are invited, splits of the other people into two kinds of records. The splits are
-      every split of everybody, every split of a dozen people or fewer, and halves of every number of people.
+    - Every change of `changes` in the last slot, with every small population of `sets_of_others`. Some of these changes
+      are also made in other slots, and in the full population.
+    - Every record of `records` in place of the first record, or of no record, with no other people and with a mixture
+      of other records.
+    - Every slot for the changed record, in one batch with the other rows, if at most a hundred people are invited;
+      otherwise the first and the last slot.
+    - Splits of the other people into two kinds of records. If at most a hundred people are invited, the splits are
+      every split of everybody, every split of a dozen people or fewer, and halves of every number of people; otherwise
+      every split of three people or fewer.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
-        people: number of invited slots.
+        people: number of slots, one for each invited person.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
     """
     moves, all_others = changes(roles, unit), sets_of_others(roles, people)
@@ -320,14 +326,16 @@ def together(
     index: NDArray[np.int64], others: _Row, slot: int, move: Change, order: NDArray[np.int64] | None = None,
     batches: int = 1,
 ) -> Neighbours:
-    """A pair in which one person's row stands among the rows of the other people, in batches of about equal size.
+    """A pair of data sets in which one person's row stands among the rows of the other people, in batches of about
+    equal size.
 
     Args:
         index: slots of the other people, shape (m,).
         others: records of the other people, shape (m, c).
         slot: slot of the person with the changed record.
         move: change of the record of the person in `slot`.
-        order: order of all rows, in which the changed row has number m, shape (m + 1,); ordered by slot if left out.
+        order: permutation of 0..m that gives the order of all rows, shape (m + 1,). The number m stands for the changed
+            row, and smaller numbers for the rows of `others`. Rows are ordered by slot if `order` is left out.
         batches: number of batches into which the rows are divided.
     """
     slots = np.append(index, slot)

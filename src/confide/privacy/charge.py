@@ -1,7 +1,7 @@
 """The charge of a run as a list of named lines, the cost of one draw of noise, and the remaining balance of each line.
 
-Costs are exact rationals, while events hold doubles. An epsilon counts as the decimal that its double is written as; a
-rho or a mu counts as the double itself.
+Costs are exact rationals, while events hold doubles. An epsilon counts as the decimal number that is written for the
+double, and a rho or a mu counts as the double itself.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ class DrawCost:
     """The exact cost of one draw of noise, in each privacy notion in which it has a cost.
 
     Args:
-        pure: the epsilon of pure privacy; None for a draw without one, such as Gaussian noise.
+        pure: the epsilon of pure differential privacy, in nats; None for a draw without a pure epsilon, such as
+            Gaussian noise.
         rho: the rho of zero-concentrated privacy; None where no rho is known.
-        mu_squared: the mu squared of Gaussian privacy; None for other noise.
-        bounded_range: whether the log ratio varies by at most `pure` over all outcomes, as in an exponential mechanism.
+        mu_squared: the square of the mu of Gaussian differential privacy; None for other noise.
+        bounded_range: whether the log ratio of the two output probabilities varies by at most `pure` over all outcomes,
+            as in an exponential mechanism.
 
     Example:
         >>> DrawCost.laplace(Fraction(1, 2)).rho, DrawCost.gaussian(Fraction(1, 2)).rho
@@ -66,7 +68,9 @@ class DrawCost:
 
     @classmethod
     def selection(cls, epsilon: Fraction) -> DrawCost:
-        """The cost of a draw of bounded range: rho = epsilon^2/8 (spec query_release A2)."""
+        """The cost of a draw whose log ratio varies by at most epsilon (bounded range): rho = epsilon^2/8 (spec
+        query_release A2).
+        """
         return cls(pure=epsilon, rho=epsilon**2 / 8, bounded_range=True)
 
     @classmethod
@@ -124,7 +128,7 @@ class DrawCost:
 _NOTHING = DrawCost(Fraction(0), Fraction(0), Fraction(0))
 
 PUBLIC = DrawCost.laplace(Fraction(0))
-"""The cost of a draw whose distribution is the same whatever the records are: zero."""
+"""The cost of a draw whose distribution does not depend on any record, which is zero."""
 
 
 def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
@@ -201,8 +205,8 @@ class FixedList(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Session(_OneEvent):
-    """A line with one event for all draws of a primitive that is used step by step, such as a tree counter or a sparse
-    vector.
+    """A line on which one event pays for all draws of a primitive that is used step by step, such as a tree counter or
+    a sparse vector.
 
     Args:
         event: the event of one session; a `Repeated` event allows as many sessions as it has repetitions.
@@ -216,12 +220,12 @@ class Session(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel(_OneEvent):
-    """A line for draws on disjoint groups of people: the draws on each group cost at most one event.
+    """A line for draws on disjoint groups of people. The draws on each group cost at most as much as one event.
 
     Args:
-        event: the event charged for each group. The one event also covers all groups together, because each person is
-            in one group only.
-        groups: the names of the groups. The assignment of people to groups may not depend on anybody's record.
+        event: the event charged. One event covers the draws on all groups together, because each person is in one group
+            only.
+        groups: the names of the groups. The assignment of people to groups must not depend on anybody's record.
     """
 
     groups: tuple[str, ...]
@@ -233,7 +237,8 @@ class Parallel(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class WithoutDraw(Line):
-    """A part of a bundle for a delta that pays for no draw, such as the delta of clamping noise at a bound.
+    """A part of a bundle that adds a delta to the cost, without any draw of noise. An example is the delta of clamping
+    noise at a bound.
 
     Args:
         delta: the cost, a probability in (0, 1].
@@ -252,10 +257,11 @@ class WithoutDraw(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class OnDevices(_OneEvent):
-    """A line for draws on the participants' devices: each device spends at most the event on its one report.
+    """A line for draws on the participants' devices. Each device sends one report, whose cost is at most the cost of
+    one event.
 
     Args:
-        event: the event of one device.
+        event: the event that the report of one device costs.
     """
 
     form = "on devices"
@@ -284,7 +290,7 @@ class Bundle(_OneEvent):
 
     Args:
         event: the event that is charged.
-        parts: the lines that may be drawn from.
+        parts: the lines that pay for the draws.
         proof: the reason why the event covers the parts, in a few words.
     """
 
@@ -317,8 +323,8 @@ _ROUNDING = Fraction(1, 10**9)
 
 
 def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:
-    """The lines that follow from events alone: an allowance for a single event, a fixed list for a repeated or composed
-    one.
+    """The lines of a charge for which only the events are known. A single event becomes an `Allowance`, and a repeated
+    or composed event a `FixedList`.
 
     Args:
         events: the events of one run. A line takes its name from the label of its event. If the label of an event is
@@ -360,7 +366,7 @@ class OpenLine:
         self.line = line
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
-        """Deduct the cost of draws from the balance of the line.
+        """Deduct the cost of `count` draws, each of the given cost, from the balance of the line.
 
         Raises:
             Overspent: the draws cost more than the line has left.

@@ -7,8 +7,8 @@ draws of a run is beyond the bound, on each of two neighbouring data sets. Clamp
 
     P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t
 
-The probability t that noise is beyond the bound must therefore be as small as a delta. If the probability t were one in
-a hundred, nothing would be private.
+The probability t that noise is beyond the bound must therefore be as small as a delta. With t = 1/100, the delta would
+be above 1/50, and even a mechanism that publishes one record in fifty has such a delta.
 
 Source: spec allocation 3.2, convex_programs section 5.
 """
@@ -40,7 +40,7 @@ def clamped_discrete_laplace(
     scale: float | Fraction, bound: int, size: int | tuple[int, ...], noise: Noise, *, stream: Stream,
     center: Integers | None = None, l1_sensitivity: int = 0, line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Draw center + discrete Laplace noise of this scale, where the noise is clamped to [-bound, bound].
+    """Draw center + discrete Laplace noise of the given scale, where the noise is clamped to [-bound, bound].
 
     Args:
         scale: noise scale, as for `Noise.discrete_laplace`.
@@ -48,8 +48,8 @@ def clamped_discrete_laplace(
         size: the number of draws, or the shape of the array of draws.
         noise: the source of randomness.
         stream: the name of the random stream that the draw uses.
-        center: whole numbers in the shape `size`; zeros if left out. Numbers outside [-2^62, 2^62] are moved to the
-            nearest bound.
+        center: whole numbers in the shape `size`; zeros if left out. A number outside [-2^62, 2^62] is replaced by the
+            nearest end of this interval.
         l1_sensitivity: the largest l1 distance by which one neighbour step changes `center`.
         line: the name of the line of the run's charge that pays for the noise. The delta of the clamping is charged
             separately, as a cost without a draw.
@@ -126,7 +126,8 @@ def added_delta(epsilon: float, tail: Any) -> float:
 
     Args:
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
-        tail: probability that some noise of a run is beyond the bound, as a double or a ball.
+        tail: probability that at least one noise of a run is beyond the bound, as a double or a ball (python-flint's
+            `arb`).
     """
     from flint import arb
 
@@ -135,7 +136,7 @@ def added_delta(epsilon: float, tail: Any) -> float:
 
 
 def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws: int = 1) -> int:
-    """The least bound at which clamping adds no more than delta.
+    """The least bound on the noise at which clamping adds no more than `delta`.
 
     Args:
         scale: the scale of the discrete Laplace noise, > 0.

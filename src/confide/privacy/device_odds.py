@@ -5,9 +5,9 @@ The probabilities are computed from `LocalKind.device` alone, which holds all in
 The program in the browser follows the same instructions as the participant's device. The words for the participant are
 chosen elsewhere.
 
-The answer may influence nothing but the law of the drawn report. Instructions are refused if the very sending of a
-report would reveal something about the answer. Examples of refused instructions are instructions with an answer that
-cannot be typed, or with an answer that is itself the participant's value of privacy.
+The answer may influence nothing but the law of the drawn report. Instructions are refused if the mere sending of a
+report would reveal something about the answer. Two examples are an answer that cannot be typed, and an input field that
+serves both for the answer and for the value that the participant puts on privacy.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AnswerOdds:
     """The odds of randomised response: the probability that the report equals the typed answer.
 
     Args:
-        answers: the possible answers.
+        answers: the possible answers, at least two.
         least: probability that the report equals the typed answer, at the smallest epsilon that the participant's
             device may choose.
         most: probability that the report equals the typed answer, at the largest epsilon; equal to `least` if there is
@@ -75,8 +75,8 @@ class AnswerOdds:
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSize:
-    """The size of discrete Gaussian noise on a number: the distance of the report from the typed number, in the
-    number's unit.
+    """The size of discrete Gaussian noise on a number. Distances are between the report and the typed number, in the
+    unit of this number.
 
     Args:
         deviation: standard deviation of the noise.
@@ -84,8 +84,8 @@ class NoiseSize:
         most: the distance that the noise does not exceed in 19 of 20 draws.
         guessed: the probability that an observer of the report guesses correctly whether the typed number was `low` or
             `high`, if both were equally likely before.
-        low: lower end of the range.
-        high: upper end of the range.
+        low: lower end of the public range of the typed number.
+        high: upper end of the public range of the typed number.
     """
 
     deviation: float
@@ -97,10 +97,11 @@ class NoiseSize:
 
 
 def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | None:
-    """The odds of a device that follows these instructions; None if the instructions ask for no information.
+    """The odds or the noise of a device that follows these instructions; None if the instructions ask for no
+    information.
 
     Args:
-        instructions: `LocalKind.device`.
+        instructions: the instructions of a device, as in `LocalKind.device`.
 
     Raises:
         InvalidInput: instructions that no device can follow.
@@ -196,11 +197,11 @@ def check_instructions(instructions: Mapping[str, Any]) -> None:
     """Refuse instructions that no device can follow.
 
     Args:
-        instructions: `LocalKind.device`, as it comes from JSON.
+        instructions: the instructions of a device, as in `LocalKind.device`, read from JSON.
 
     Raises:
-        InvalidInput: instructions that make no sense, or under which an answer would influence more than the drawn
-            report.
+        InvalidInput: the instructions are incomplete or contradictory, or an answer would influence more than the law
+            of the drawn report.
 
     Example:
         >>> check_instructions({"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"],

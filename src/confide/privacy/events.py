@@ -46,15 +46,15 @@ class Event:
             raise InvalidInput("neighbours", f"{self.neighbours!r} is no relation", "use confide.contract.Relation")
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary with the event's type."""
+        """A JSON-ready dictionary with the fields of the event and the name of its type."""
         return {"event": wire_of(type(self)).tag, **{word: _plain(part) for word, part in wire_parts(self).items()}}
 
 
 @wire("PureEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
-    """An epsilon-DP release. Epsilon counts as the decimal that it is written as, and calibrations keep a relative
-    margin of 2^-51.
+    """An epsilon-DP release. The epsilon counts as the decimal number that is written for the double, and the
+    computation of a noise scale from epsilon keeps a relative margin of 2^-51.
     """
 
     epsilon: float
@@ -67,7 +67,8 @@ class PureEvent(Event):
 @wire("BoundedRangeEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class BoundedRangeEvent(Event):
-    """One draw of an exponential mechanism: over all outcomes, the log ratio of the two laws varies by at most epsilon.
+    """One draw of an exponential mechanism: over all outcomes, the log ratio of the probabilities under two neighbours
+    varies by at most epsilon.
 
     A draw of bounded range is epsilon-DP and (epsilon^2/8)-zCDP, a quarter of the rho that epsilon-DP alone implies.
     Only a draw with probabilities proportional to exp(epsilon score / (2 sensitivity)) costs this event. A noisy
@@ -183,7 +184,7 @@ class Composed(Event):
 
 EVENTS = wire_types(ApproxEvent, BoundedRangeEvent, Composed, GDPEvent, PureEvent, RandomizedResponseEvent, Repeated,
                     UnprotectedEvent, ZCDPEvent)
-"""Mapping from wire name to event type, for all events that a charge may hold."""
+"""Mapping from the name of an event type in JSON to the type, for all events that a charge may hold."""
 
 
 def _plain(part: Any) -> Any:

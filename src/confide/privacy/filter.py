@@ -39,7 +39,7 @@ class Cost:
         epsilon: sum of the epsilons of pure and approximate events, as the decimals that people write.
         delta: sum of the deltas.
         rho: the zCDP cost; 0 except under the rule "zcdp".
-        pure: whether all events were pure; used under the rule "zcdp" only.
+        pure: whether all events were `PureEvent`s or other events with a pure epsilon; used under the rule "zcdp" only.
     """
 
     epsilon: Fraction = Fraction(0)
@@ -64,7 +64,7 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
             conversion is valid both with and without the pure events.
 
     Raises:
-        InvalidInput: an event that the rule cannot add, or a delta that the rule does not accept.
+        InvalidInput: the rule cannot add one of the events, or does not accept the delta.
     """
     if rule == "zcdp" and delta:
         raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts the sum once, at the delta of the budget")
@@ -144,8 +144,8 @@ class Filter:
 
     @property
     def left(self) -> str:
-        """The rest of the budget, in words. A rest that is negligible beside the budget is shown as 0; `admits` decides
-        exactly.
+        """A description of the rest of the budget, in words. A rest that is negligible compared with the budget is
+        shown as 0, while `admits` decides exactly.
         """
         total = self.total
         epsilon, delta = self.limits
@@ -161,7 +161,7 @@ class Filter:
         return text
 
     def lowered(self, budget: PureDP | ApproxDP, rule: Rule | None = None) -> Filter:
-        """The filter with another budget, whose epsilon and delta are at most the present epsilon and delta.
+        """A copy of the filter with another budget, which must have an epsilon and a delta at most as large as before.
 
         Raises:
             InvalidInput: a larger budget, or another rule.
@@ -188,17 +188,17 @@ class Filter:
 
     @property
     def allowed(self) -> str:
-        """The whole budget, in words."""
+        """A description of the whole budget, in words."""
         epsilon, delta = map(float, self.limits)
         if self.rule == "zcdp":
             return f"rho {ZCDP.within(epsilon, delta).rho:.6g} (epsilon {epsilon:g} at delta {delta:g})"
         return f"epsilon {epsilon:g}, delta {delta:g}" if delta else f"epsilon {epsilon:g}"
 
     def asked(self, cost: Cost) -> str:
-        """A cost in the units of the budget, in words.
+        """A description of a cost in the units of the budget, in words.
 
         Args:
-            cost: the cost by this filter's rule.
+            cost: a cost, as `price` returns it for the rule of this filter.
         """
         text = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
         return f"{text}, delta {float(cost.delta):.3g}" if self.rule == "basic" and cost.delta else text
@@ -207,7 +207,7 @@ class Filter:
         """The filter after a further cost is charged.
 
         Args:
-            cost: the cost by this filter's rule.
+            cost: a cost, as `price` returns it for the rule of this filter.
             account: the name of the charged account, for the error message.
 
         Raises:

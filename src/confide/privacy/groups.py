@@ -73,7 +73,7 @@ class GroupLoss:
 
     Args:
         size: the number of people in the group.
-        audience: the audience that learns about the group.
+        audience: the audience towards which the loss holds, such as the public or the collector of the reports.
         loss: the loss as an epsilon, or as an epsilon with a delta.
         guess: the largest probability, in [1/2, 1], of guessing correctly between two versions of the group's data, if
             both are equally likely before the audience sees the output.
@@ -96,8 +96,8 @@ def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
     Args:
         loss: the loss of one step, any of `confide.privacy.losses`.
         steps: the number k of steps, >= 1.
-        alone: whether each step is the report of another device, drawn independently, so that k reports have a product
-            law.
+        alone: True if each step concerns the report of a different device, and reports are drawn independently, so that
+            k reports have a product law.
 
     Returns:
         The loss of the group, in the notion of the given loss. Where nothing is proved, the loss is infinite or its
@@ -162,7 +162,7 @@ def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
     Args:
         event: the event of one step, not a list of events.
         steps: the number k of steps, >= 1.
-        alone: whether each step is the report of a different device, as in `group_loss`.
+        alone: True if each step concerns the report of a different device, as in `group_loss`.
 
     Example:
         >>> group_event(GDPEvent(mu=0.5, neighbours=Relation.REPLACE), 4).mu
@@ -240,10 +240,12 @@ def guess_in_words(
     Args:
         mechanism: the mechanism, with the events of its releases.
         promises: the mechanism's promises of privacy.
-        audiences: the audiences that may guess; the text states the figure of the one that is right most often.
-        seen: phrase for the object that the guess is made from, with a blank before it; empty to leave it out.
-        thing: name of the thing that a person hands in.
-        somebody: whether the text speaks of "a person's" thing, instead of "your" thing.
+        audiences: the audiences that may guess, at least one. The text states the largest of their probabilities of a
+            right guess.
+        seen: phrase that begins with a blank and says what the guess is based on, such as " from the report"; empty for
+            no phrase.
+        thing: noun for the data that a person hands in, such as "record" or "answer".
+        somebody: whether the text says "a person's record" instead of "your record".
     """
     made = tuple(promises)
     units = _compared(made)

@@ -59,12 +59,14 @@ class Charge:
     Args:
         account: the account of the data set.
         events: all releases of the campaign, a list fixed before the first of them.
-        delta: the delta at which concentrated events are converted, under the rule "basic".
+        delta: under the rule "basic", the delta at which concentrated events, zCDP and Gaussian, are converted to an
+            epsilon.
         budget: the budget of the data set, which the first campaign fixes and later campaigns may only lower.
         subject_budget: the budget of each subject, new subjects included, which the first campaign fixes and later
             campaigns may only lower.
         rule: the rule by which charges add up.
-        subjects: ids of all invited subjects; if empty, nobody is listed and every subject is charged.
+        subjects: ids of all invited subjects. If `subjects` is empty, no list of subjects is known, and every subject
+            of the data set is charged.
         audiences: the audiences whose promises the charge covers. All audiences share one account, because a loss
             towards one audience is also a loss towards every audience that sees less.
     """
@@ -85,7 +87,7 @@ class Charge:
             raise InvalidInput("subjects", "a person is listed twice", "list each person once")
 
     def entry(self) -> dict[str, Any]:
-        """The record of this charge in the campaign's chain of events."""
+        """The entry that records this charge in the log of the campaign, whose entries are chained by hashes."""
         return {"data_set": self.account.name, "delta": repr(self.delta),
                 "events": [event.to_dict() for event in self.events]}
 
@@ -123,7 +125,7 @@ class Ledger:
 
         Args:
             account: the account to open.
-            budget: the limit.
+            budget: the largest loss that may be charged to the account.
             rule: the rule by which charges add up, "basic" or "zcdp"; see `Filter`.
 
         Raises:

@@ -69,8 +69,8 @@ def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> flo
     Args:
         holds: a condition on non-negative doubles that is first false and then true. The condition is not evaluated at
             infinity.
-        guess: the double at which the search starts. A wrong guess costs evaluations in the logarithm of its distance
-            from the answer, in ulps.
+        guess: the double at which the search starts. The number of evaluations grows with the logarithm of the distance
+            between the guess and the answer, in ulps.
         ulps: the largest allowed distance of the answer above the least double, in ulps.
 
     Example:
@@ -108,7 +108,9 @@ def largest(holds: Callable[[float], bool], guess: float) -> float:
 
 
 def up(ball: Any) -> float:
-    """The least double that is certainly not below any number in a ball."""
+    """The least double that is certainly not below any number in a ball (python-flint's `arb`, an interval given by a
+    midpoint and a radius).
+    """
     top = ball.upper()
     value = float(top)
     return value if top <= value else math.nextafter(value, math.inf)
@@ -156,7 +158,8 @@ class PureDP:
         return self.epsilon
 
     def delta_at(self, epsilon: float) -> float:
-        """The least delta proved at an epsilon below the loss's own epsilon E, rounded up; 0 at E and above.
+        """The least delta proved at the given epsilon, rounded up; 0 if the given epsilon is at least the loss's own
+        epsilon E.
 
         Binary randomised response dominates every E-DP pair of laws, so its delta is the bound: (e^E -
         e^epsilon)/(e^E + 1).
@@ -368,8 +371,8 @@ def _mills(s: Any) -> Any:
 
 
 def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
-    """Three balls: the delta of a Gaussian mechanism (`gaussian_delta`), its derivative in mu, and minus its derivative
-    in epsilon.
+    """Three balls (python-flint's `arb`): the delta of a Gaussian mechanism (`gaussian_delta`), the derivative of delta
+    in mu, and minus the derivative of delta in epsilon.
 
     Let t = epsilon/mu - mu/2 and x = t + mu; then e^epsilon phi(x) = phi(t). It follows that delta = phi(t) (R(t) -
     R(x)), where R is the ratio of Mills, and that the derivatives are phi(t) and phi(t) R(x). Where t and x are close,
@@ -428,8 +431,8 @@ class GDP:
     """Gaussian differential privacy: neighbouring laws are at least as hard to tell apart as N(0,1) and N(mu,1).
 
     Args:
-        mu: the loss, in [0, inf]; exact for continuous Gaussian noise only, while discrete Gaussian noise is claimed as
-            zCDP.
+        mu: the loss, in [0, inf]. The loss is proved for continuous Gaussian noise only; for discrete Gaussian noise
+            use `ZCDP`.
     """
 
     mu: float
@@ -548,4 +551,4 @@ class RenyiDP:
 
 
 LOSSES = wire_types(ApproxDP, GDP, PureDP, RenyiDP, ZCDP)
-"""Mapping from wire name to loss type, for all losses that a promise may state."""
+"""Mapping from the name of a loss type in JSON to the type, for all losses that a promise may state."""

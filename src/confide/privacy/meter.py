@@ -39,7 +39,7 @@ class PaidDraws(NamedTuple):
         stream: the name of the stream under which the draws were paid for.
         line: the line of the charge; None for public randomness.
         cost: the cost of one draw.
-        draws: the number of draws that cost that much each.
+        draws: the number of draws, each of the cost `cost`.
     """
 
     stream: StreamName
@@ -62,7 +62,7 @@ class Meter:
     """The balance of each line of a charge, in one attempt of one run.
 
     Args:
-        lines: the lines of the charge.
+        lines: the lines of the charge, with different names.
         strict: True to refuse a draw that no line pays for; False to note it only.
         mechanism: the mechanism that runs; None for a meter without a mechanism.
 
@@ -121,7 +121,7 @@ and epsilon 1 of it was spent before
             line: the name of the line; None if the charge has one line only.
             cost: the cost of one draw.
             stream: the name of the stream from which all these draws are made at once.
-            count: the number of draws that cost that much each.
+            count: the number of draws, each of the cost `cost`.
             group: for a line of parallel groups, the group of people whose records the draws are about.
 
         Raises:
@@ -150,7 +150,9 @@ and epsilon 1 of it was spent before
             self._paid[name] = PaidDraws(name, None, PUBLIC) if paid is None else paid
 
     def public(self, stream: Stream) -> None:
-        """Register a draw that protects nobody, such as a random split, a tie-break, or a published order."""
+        """Register a draw of public randomness, which protects nobody and costs nothing: a random split, a tie-break,
+        or a published order.
+        """
         with self._lock:
             name = as_stream(stream)
             self._paid.setdefault(name, PaidDraws(name, None, PUBLIC))
@@ -166,7 +168,7 @@ and epsilon 1 of it was spent before
         return self._open[name]
 
     def claimed(self, stream: StreamName) -> None:
-        """Record that numbers are drawn from a stream.
+        """Record that numbers are drawn from a stream, and check that the stream was paid for.
 
         Raises:
             InvalidInput: nothing was paid for the stream, and this meter is strict.

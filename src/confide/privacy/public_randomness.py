@@ -2,8 +2,8 @@
 orders.
 
 Public randomness comes from the same sources as noise, but through its own functions. A mechanism that misused public
-randomness to protect somebody would fail its audit, because its published numbers would differ between neighbours
-although all draws are the same.
+randomness to protect somebody would fail an audit: the published numbers would differ between neighbours although all
+draws are the same.
 
 A public seed is drawn after all reports have arrived, and gives each participant a whole number. If more participants
 ask for an item than there are units, these numbers decide who gets none. No participant may know their public number
@@ -84,14 +84,14 @@ def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
 
 
 def is_public_seed(seed: object) -> bool:
-    """Whether a value is a text of 64 hexadecimal digits with lower-case letters."""
+    """Whether a value is a public seed, which is a text of 64 hexadecimal digits with lower-case letters."""
     return isinstance(seed, str) and _SEED.fullmatch(seed) is not None
 
 
 def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
-    """The public numbers of all participants, shape (n,), in [0, 2^32).
+    """The public numbers of all participants, shape (n,), whole numbers in [0, 2^32).
 
-    Eight consecutive numbers form one SHA-256 digest of the seed and the index of their block.
+    Each block of eight consecutive numbers is the SHA-256 digest of the seed and the index of the block.
 
     Args:
         seed: a seed that `draw_public_seed` made.
@@ -111,7 +111,7 @@ def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
 
 
 def public_number_of(seed: str, index: int) -> int:
-    """The public number of one participant.
+    """The public number of one participant, a whole number in [0, 2^32).
 
     Args:
         seed: a seed that `draw_public_seed` made.

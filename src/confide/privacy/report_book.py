@@ -1,8 +1,8 @@
-"""A participant's own book of reports: the bits that were asked for, the privacy levels, and the reports. The book
-stays with the participant.
+"""A participant's own book of reports, which stays with the participant. The book lists the bits (yes-or-no facts) that
+campaigns asked for, the privacy levels, and the reports.
 
 The privacy level of a question is written down before a report is drawn, and the report is written down before anybody
-sees it. An attempt to report that breaks off still costs the privacy level of its question. A retry returns the stored
+sees it. An interrupted attempt to report still costs the privacy level of the question. A retry returns the stored
 report and never a fresh draw. A second question about the same bit is refused, unless the participant agrees to the sum
 of the levels. The book needs neither the operator nor the operator's software.
 
@@ -48,11 +48,11 @@ class Answer:
 
     Args:
         person: the person that the bit is about.
-        bit: the public name of the bit.
-        campaign: the campaign that asked.
+        bit: the public name of the bit, such as "smokes".
+        campaign: name of the campaign that asked.
         level: the loss that a report about the bit may cause: epsilon in nats, or rho.
-        question: the question, in words.
-        report: the reported bit; None if the attempt broke off between the agreement and the report.
+        question: the text of the question.
+        report: the reported bit, 0 or 1; None if the attempt was interrupted between the agreement and the report.
         notion: "epsilon" for pure differential privacy, or "rho" for concentrated differential privacy.
     """
 
@@ -116,15 +116,17 @@ class ReportBook:
             return tuple(from_parts(Answer, each) for each in document["answers"])
 
     def spent(self, person: str, bit: str, question: str = "") -> Spent:
-        """The sum of the levels at which the participant agreed to be asked for a bit. The bit is recognised by its
-        name or by the question's words.
+        """The sum of the levels at which the participant agreed to report a bit. Entries are about the same bit if they
+        have the same name of the bit or the same question.
 
         For `EVERYBODY` the result is the largest sum of any one person.
         """
         return _total(self._about(person, bit, question))
 
     def stored(self, person: str, campaign: str) -> int | None:
-        """The participant's stored report to a campaign; None if there is none."""
+        """The participant's stored report to a campaign; None if there is no report, for example after an interrupted
+        attempt.
+        """
         return next((each.report for each in reversed(self.answers())
                      if (each.person, each.campaign) == (person, campaign)), None)
 
@@ -143,17 +145,18 @@ class ReportBook:
             person: the person that the bit is about.
             bit: the public name of the bit. Campaigns that ask for the same bit use the same name; capitals and spaces
                 do not matter.
-            campaign: the campaign that asks.
+            campaign: name of the campaign that asks.
             level: the loss that the report may cause: epsilon in nats, or rho.
-            draw: function that draws the report; it is called once, after the level was written down.
+            draw: function that draws the report, 0 or 1. If there is no stored report, the function is called once,
+                after the level was written down.
             total: the largest sum of levels to which the participant agrees, if the bit was asked for before: an
                 epsilon if all reports are pure, otherwise a rho.
-            question: the question, in words. The same words mean the same bit, whatever its name.
-            notion: the notion of the level. Levels of one notion add up; beside a rho, an epsilon counts as rho =
-                epsilon^2/2.
+            question: the text of the question. The same words mean the same bit, whatever its name.
+            notion: the notion of the level, "epsilon" or "rho". Levels of one notion add up. In a sum with a rho, an
+                epsilon counts as rho = epsilon^2/2.
 
         Raises:
-            Refused: the bit was asked for before, by another campaign or in an attempt that broke off, and `total` is
+            Refused: the bit was asked for before, by another campaign or in an interrupted attempt, and `total` is
                 missing or too small.
             InvalidInput: the book cannot be read or written.
         """

@@ -6,17 +6,17 @@ Before a charge, the price of the events by the filter's own rules is therefore 
 
 For an account with the rule "basic" the check shows: a mechanism that keeps its promises loses no more than it is
 charged for. For a promise (epsilon, delta), the price of the events at that delta is at least as large in both numbers.
-A charge without any delta needs a pure promise beside each other promise. The pure promise must be about the same part
-or the whole, and hold for an audience that sees at least as much. A pure promise is needed because a mechanism that
-promises (1, 0.05), or a rho alone, may fail with a probability for which nothing is charged.
+A charge without any delta needs, for each promise that is not pure, also a pure promise. The pure promise must be about
+the same part or the whole, and hold for an audience that sees at least as much. A pure promise is needed because a
+mechanism that promises (1, 0.05), or a rho alone, may fail with a probability for which nothing is charged.
 
 For an account with the rule "zcdp" the check shows that the charged rho is at least the rho of each concentrated
 promise. A promise (epsilon, delta) implies no bound on rho; for such promises the rho of the events is trusted. A Rényi
-promise is compared at its one order only, which says less than the rho that is charged for it.
+promise is compared at the one order that it names, which is a weaker check than the comparison of rho at all orders.
 
-A promise about a part of an outcome requires only its own price. Two parts that each keep epsilon = 1 may lose 2
-together, and the rest of the outcome has no bound. Every audience for which the ledger is charged must have a promise
-about the whole outcome (`Privacy.whole`), and the charge must cover that promise too.
+For a promise about a part of an outcome, the price must cover only this promise. Two parts that each keep epsilon = 1
+may lose 2 together, and the rest of the outcome has no bound. Every audience for which the ledger is charged must have
+a promise about the whole outcome (`Privacy.whole`), and the charge must cover that promise too.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
     about the whole outcome, or be covered by such a promise to an audience that sees at least as much. Each promise is
     compared with the price in the promise's own notion. The check refuses a notion in which the events have no price.
     The check refuses events of another neighbouring relation, too, because relations are converted only by proved
-    rules. A charge without a delta needs a pure promise that it covers. A charge larger than the promises is allowed.
-    Published claims that are known to be false, and vacuous promises, are ignored.
+    rules. A charge without a delta needs a pure promise that the charge covers. A charge larger than the promises is
+    allowed. Published claims that are known to be false, and vacuous promises, are ignored.
 
     Args:
         events: the events of one run, as the ledger is charged for them.
@@ -93,10 +93,11 @@ def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP |
 
     Args:
         events: the events of one run.
-        delta: the delta at which events without an epsilon are converted to one, if some other event has no rho.
+        delta: the delta at which events without an epsilon are converted to an epsilon. The conversion is made only if
+            some other event has no rho.
 
     Raises:
-        InvalidInput: the events have no price, for example because they need a delta and it is 0.
+        InvalidInput: the events have no price, for example because a conversion needs a delta and `delta` is 0.
 
     Example:
         >>> from confide.contract.guarantees import Relation

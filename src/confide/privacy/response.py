@@ -37,8 +37,8 @@ class ResponseTable:
 
     Args:
         categories: the number k of possible answers, >= 2.
-        same: weight of the true answer.
-        other: weight of each other answer, at least 1 and at most `same`.
+        same: weight of the true answer, a whole number.
+        other: weight of each of the k - 1 false answers, a whole number in 1..`same`.
     """
 
     categories: int
@@ -72,7 +72,8 @@ class ResponseTable:
 
 
 def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
-    """The table over 2^62 that reports the truth with the largest probability that epsilon allows.
+    """The table, with weights in units of 2^-62, that reports the truth with the largest probability that epsilon
+    allows.
 
     The weight of each other answer is ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number. The weight of
     the truth is 2^62 - (k - 1) other, where `other` is the weight of each other answer. At an epsilon near 0 the
@@ -81,7 +82,7 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
 
     Args:
         epsilon: the loss in nats, >= 0.
-        categories: the number k of categories, in 2..1024.
+        categories: the number k of possible answers, in 2..1024.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -116,21 +117,21 @@ def randomized_response(
     """Draw one randomised report for each private value, independently.
 
     Args:
-        values: (n,) answers in 0..k-1, private; `randomized_response` is meant to run where the answers are, on each
-            person's own device.
+        values: (n,) true answers in 0..k-1, private. The function is meant to run on each person's own device, where
+            the answers are.
         epsilon: the epsilon of one report, in nats, >= 0; at 0 the report is a uniformly random answer.
         noise: the source of randomness.
         stream: the name of the draw; each name can be drawn once.
-        categories: the number k of categories, >= 2.
-        line: the line of the charge, of the run or of the device, that pays for the reports; the reports are about
-            different people.
+        categories: the number k of possible answers, in 2..1024.
+        line: the name of the line of the charge, of the run or of the device, that pays for the reports. The reports
+            must be about different people.
 
     Returns:
         (n,) reports in 0..k-1. A report is the truth with probability e^epsilon / (e^epsilon + k - 1), rounded down by
         at most k 2^-62, and each other answer with equal probability.
 
     Raises:
-        InvalidInput: a value outside 0..k-1 (which one is not said), or a parameter out of range.
+        InvalidInput: a value is outside 0..k-1, or a parameter is out of range. The error does not say which value.
 
     Source: Warner 1965; optimal among local randomisers for a symmetric distortion: spec privacy_notions section 4.
 
@@ -154,7 +155,7 @@ def estimated_shares(
     Args:
         reports: (n,) reports in 0..k-1, n >= 1.
         epsilon: the epsilon at which the reports were drawn, > 0.
-        categories: the number k of categories.
+        categories: the number k of possible answers, in 2..1024.
 
     Returns:
         Two arrays of shape (k,). The estimates sum to 1 and may lie outside [0, 1]. The standard errors count the

@@ -25,9 +25,9 @@ class RunningCounter:
 
     Args:
         counter: the public parameters of the counter.
-        session: the source of the noise.
+        session: the paid session from which the noise is drawn.
         stream: the name under which all these draws are made.
-        part: the part of the session that pays for the draws.
+        part: the name of the part of the session that declared these draws.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RunningCounter:
 
     @property
     def step(self) -> int:
-        """The number of steps fed so far."""
+        """The number of steps that were fed to the counter so far."""
         return self._step
 
     @property
@@ -67,7 +67,7 @@ class RunningCounter:
 
         Raises:
             Refused: all steps of the horizon were fed before.
-            InvalidInput: another shape or type.
+            InvalidInput: the increments have another shape or type.
         """
         counter = self._counter
         if self._step >= counter.horizon:

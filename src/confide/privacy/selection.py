@@ -232,8 +232,8 @@ def noisy_max_law(
 
 
 def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-    """The probability of each value to be the largest after discrete Laplace noise, shape (k,); the first of equal
-    values counts as the largest.
+    """The probability that each value is the largest after discrete Laplace noise of scale `scale` is added to every
+    value, shape (k,). If noisy values are equal, the first one counts as the largest.
     """
     reach = math.ceil(_TAIL * scale)
     terms = 2.0 * reach * values.size

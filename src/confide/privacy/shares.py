@@ -42,8 +42,9 @@ class ShareEstimate:
         covariance: (m, m) covariance of the estimates as shares of the population; its diagonal is the square of
             `errors`.
         people: the number n of reports.
-        misfit: p-value of a chi-square test, for many reports, of the hypothesis that some shares, possibly negative,
-            explain the frequencies of the reports; None unless there are more kinds of reports than true answers.
+        misfit: p-value of a chi-square test, valid for many reports. The hypothesis is that some shares, possibly
+            negative, explain the frequencies of the reports. None unless there are more kinds of reports than true
+            answers.
     """
 
     shares: _Array
@@ -62,11 +63,11 @@ class ShareEstimate:
 
     @property
     def z(self) -> float:
-        """The distance of the estimated shares from [0, 1]: the largest number of randomisation errors by which an
-        estimate is below 0, or 0 if no estimate is below 0.
+        """The largest distance of an estimated share below 0, in standard errors from the randomisation alone; 0 if no
+        estimate is below 0.
 
-        The randomisation errors are computed at the nearest possible shares. A distance above 4 is not due to chance:
-        either people did not follow the design, or the design was another one.
+        The standard errors are computed at non-negative shares near the estimates. A distance above 4 is not due to
+        chance: either people did not follow the design, or the design was another one.
         """
         below = np.maximum(-self.shares, 0.0)
         some = below > _ROUNDING
@@ -75,7 +76,7 @@ class ShareEstimate:
 
     @property
     def note(self) -> str:
-        """A caution for readers of these shares; empty if none is needed."""
+        """A warning for readers of these shares; empty if no warning is needed."""
         found = []
         if not self.possible:
             found.append(f"A share is below 0, by {number(self.z)} standard errors. "
@@ -98,7 +99,7 @@ def decoded(counts: NDArray[np.int64], table: _Array, decoder: _Array) -> ShareE
     shares.
 
     Args:
-        counts: (k,) counts of each kind of report, at least one report in all.
+        counts: (k,) numbers of reports of each kind, at least one report in all.
         table: (m, k) the design T, the probability of each report for each true answer.
         decoder: (k, m) the decoder A, with T A = 1.
     """

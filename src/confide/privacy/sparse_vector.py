@@ -216,7 +216,7 @@ class SparseVector:
             delta: the delta of one arming, in (0, 1).
 
         Raises:
-            InvalidInput: `queries` is left out.
+            InvalidInput: the mechanism has no limit `queries`, which the clamps need.
         """
         if self.queries is None:
             raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
@@ -232,7 +232,7 @@ class SparseVector:
         return replace(self, clamp=(bounds[0] * _ROUNDED_UP + unit, bounds[1] * _ROUNDED_UP + unit))
 
     def events(self, neighbours: Relation) -> tuple[Event, ...]:
-        """The events of all armings together, to be charged before the first arming.
+        """The events that all armings together cost, which are charged before the first arming.
 
         Args:
             neighbours: the neighbouring relation for which the `sensitivity` holds.
@@ -272,7 +272,8 @@ class SparseVector:
             stream: the name under which all these draws are made.
             arming: the number of the arming, from 0 and below `armings`. The number is part of the names of the draws,
                 so each arming can be made once per `noise` and `stream`.
-            line: the line of the run's charge that pays for an arming.
+            line: the name of the line of the run's charge that pays for the arming; None if the charge has one line
+                only.
 
         Raises:
             Refused: more armings than were declared.
@@ -303,12 +304,12 @@ class SparseVector:
         return next((index for index, answer in enumerate(answers) if armed.ask(answer)), None)
 
     def halted(self, answers: ArrayLike, threshold_noise: ArrayLike, query_noise: ArrayLike) -> NDArray[np.int64]:
-        """The indices at which runs with given noise halt, for studies and tests.
+        """The indices of the answers at which runs with given noise halt, for studies and tests.
 
         Args:
             answers: the answers, shape (k,).
-            threshold_noise: noise of the threshold in each run, shape (runs,).
-            query_noise: noise of each answer in each run, shape (runs, k).
+            threshold_noise: noise that is added to the threshold in each run, shape (runs,).
+            query_noise: noise that is added to each answer in each run, shape (runs, k).
 
         Returns:
             Shape (runs,): the index of the first TOP, -1 for a run that never halts.
@@ -401,8 +402,8 @@ class SparseVector:
             failure_probability: the probability beta that the guarantee fails, in (0, 1).
             bound: "exact" for the least alpha on the worst stream of answers; "tails" for the sum of the quantiles of
                 both noises; "lemma" for the printed 8 Delta (ln k + ln(2/beta))/epsilon.
-            baseline: an alpha that is known without the release; the guarantee is vacuous if its own alpha is at least
-                `baseline`.
+            baseline: an accuracy alpha that holds without any release; the guarantee is vacuous if the computed alpha
+                is at least `baseline`.
 
         Raises:
             NotGuaranteed: the lemma for a split of epsilon other than halves.

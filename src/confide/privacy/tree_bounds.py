@@ -144,8 +144,8 @@ def sub_gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: in
 
 
 def runs_needed(gamma: float, miss: float) -> int:
-    """The smallest number of independent runs whose largest value bounds the (1 - gamma) quantile, except with
-    probability `miss`.
+    """The smallest number of independent runs such that the largest value of these runs is at least the (1 - gamma)
+    quantile, except with probability `miss`.
 
     Example:
         >>> runs_needed(0.01, 0.001)
@@ -155,12 +155,12 @@ def runs_needed(gamma: float, miss: float) -> int:
 
 
 def quantile_bound(values: ArrayLike, gamma: float, miss: float) -> float:
-    """An upper confidence bound of a quantile, from independent values: an order statistic that is chosen by a binomial
-    tail.
+    """An upper confidence bound of a quantile, computed from independent values. The bound is the order statistic whose
+    rank follows from a binomial tail.
 
     Args:
         values: independent draws of one law, shape (runs,).
-        gamma: tail probability in (0, 1); the quantile is the one at 1 - gamma.
+        gamma: tail probability in (0, 1); the bound is for the quantile at level 1 - gamma.
         miss: probability that the bound lies below the quantile, in (0, 1).
 
     Raises:

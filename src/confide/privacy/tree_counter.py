@@ -235,7 +235,8 @@ class TreeCounter:
 
     @property
     def largest_increment(self) -> int:
-        """The bound of an increment on both sides: 2^61/N for noise on the integers, 2^43/N on the real line.
+        """The largest absolute value of an increment: 2^61/N for noise on the integers, 2^43/N for noise on the real
+        line.
 
         Clipping keeps every sum in the range of exact arithmetic, and avoids an error that reveals a large sum.
         """
@@ -243,7 +244,7 @@ class TreeCounter:
 
     @cached_property
     def reach(self) -> int:
-        """The exposure that is used: the argument `exposure`, or the default that follows from the depth of the tree
+        """The value of `exposure` that is used: the argument, or the default that follows from the depth of the tree
         and the sensitivity.
         """
         if self.exposure is not None:
@@ -355,7 +356,7 @@ class TreeCounter:
 
     @property
     def part(self) -> Part:
-        """The declaration of the draws of a run, for a noise session."""
+        """The declaration, for a noise session, of all draws that one run makes."""
         return Part(self.law, self.scale, self.counters * self.horizon, _GRID)
 
     def start(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> RunningCounter:
@@ -374,10 +375,10 @@ class TreeCounter:
         return RunningCounter(self, self.open(noise, stream, line=line), as_stream(stream))
 
     def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
-        """Start a run whose noise is paid for by another session, together with that session's own noise.
+        """Start a run whose noise is paid for as one part of a larger session.
 
         Args:
-            session: the session that declared `part` with the draws of this counter.
+            session: the larger session, which declared the draws of this counter as `part`.
             part: the name of that part in the session.
             stream: name of the draws; the number of the step is appended.
         """
@@ -402,7 +403,7 @@ class TreeCounter:
 
         Args:
             session: the session that `open` returned.
-            size: shape (k, steps).
+            size: shape of the result, (k, number of steps).
             stream: the name of the draw; each name can be drawn once per `noise`.
         """
         return self._draw(session, size, as_stream(stream), None)
@@ -536,7 +537,7 @@ class TreeCounter:
 
         Args:
             failure_probability: probability gamma that the bound fails, in (0, 1).
-            bound: name of the bound, as in `error_bound`.
+            bound: the name of the bound, as in `error_bound`; the default bound if left out.
         """
         error = self.error_bound(failure_probability, bound)
         source = (Source(document=_SOURCE, statement="Theorem 4.2.4", spec=_SPEC) if bound == "source" else

@@ -36,8 +36,8 @@ def level_of(step: int, arity: int) -> int:
 
 @_compiled
 def close_one(j: int, level: int, increment: int, sums: _Integers) -> int:
-    """Finish a block in counter j. The array `sums` (k, h), which holds the true sums of the current blocks by level,
-    is changed.
+    """Finish a block of the given level in counter j. The array `sums`, shape (k, h), holds the true sums of the
+    current blocks by level, and is changed in place.
 
     Returns:
         The true sum of the finished block.
@@ -57,7 +57,7 @@ def publish_one(
     """Publish the count of counter j, rounded half up, from its released block sums alone.
 
     Args:
-        j: the number of the counter.
+        j: index of the counter, from 0.
         level: the level of the block that was just released.
         released: the noisy sum of that block, in units of 2^-grid.
         grid: exponent of the units 2^-grid.

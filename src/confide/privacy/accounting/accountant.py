@@ -1,10 +1,10 @@
-"""The accountant, which computes the total privacy cost of a fixed list of events. Epsilons count as the decimals that
-people write. Sums are exact, and are rounded up once at the end.
+"""The accountant, which computes the total privacy cost of a fixed list of events. An epsilon counts as the decimal
+number that is written for it, such as exactly 0.1. Sums are exact, and are rounded up once at the end.
 
-Every calculator gives a valid upper bound for the same transcript. The smallest bound of all calculators is valid, for
-parameters that were fixed before the first release. Spends that depend on earlier outputs need the `Ledger`, which is a
-privacy filter. If spends depend on earlier outputs, the epsilon spent so far is only a display, and only the budget is
-a guarantee.
+Every calculator gives a valid upper bound on the loss of the same releases, if the parameters of all events were fixed
+before the first release. The smallest bound of all calculators is then valid too. Events that are chosen after earlier
+outputs were seen need the `Ledger`, which is a privacy filter. For such events, only the budget of the filter is a
+guarantee, and the epsilon spent so far is only information.
 
 `matrix` prints which calculator has a proved rule for which type of event, for the documentation.
 """
@@ -33,8 +33,8 @@ class Calculator(Protocol):
     """The interface of a calculator, which each module of the calculators implements."""
 
     RULES: dict[type[Event], str]
-    """Mapping from an event type to the rule proved for it, in a few words. An event type without an entry is
-    unsupported.
+    """Mapping from an event type to a short description of the composition rule that is proved for events of this type.
+    An event type without an entry is unsupported.
     """
 
     SOURCE: str
@@ -61,8 +61,8 @@ CALCULATORS: dict[str, Calculator] = {
 }
 
 FAST: tuple[str, ...] = ("basic", "advanced", "per_round", "zcdp", "gdp", "optimal", "split")
-"""The calculators with closed forms, each of which rounds its results up. The calculator `pld` is not in the list, and
-is used only when asked for by name.
+"""Names of the calculators with closed forms, each of which rounds the results up. The calculator "pld" is not in the
+list, and is used only when it is named.
 """
 
 
@@ -236,8 +236,8 @@ MADE_BY: dict[str, tuple[str, str]] = {
 
 
 def matrix() -> Table:
-    """A table with a row for each calculator and a column for each event type. A cell names the proved rule, or says
-    Unsupported.
+    """A table with a row for each calculator and a column for each event type. A cell names the proved rule, or holds
+    the word "Unsupported".
 
     Example:
         >>> row = dict(zip(matrix().columns, matrix().rows[3], strict=True))

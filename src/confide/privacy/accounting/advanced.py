@@ -1,9 +1,10 @@
 """Advanced composition: k uses of an epsilon-DP mechanism cost sqrt(2 k ln(1/slack)) epsilon + k epsilon (e^epsilon -
 1).
 
-In a list with several levels every event counts at the largest epsilon, as in Wu 2017, Theorem 3.4.2. The printed
-corollary gives a step size for a target. The step size of the printed corollary is used only where the theorem confirms
-it, because the corollary fails for a slack near 1 (spec query_release A2, errata 8 and 9).
+If the events have different epsilons, every event counts at the largest epsilon, as in Wu 2017, Theorem 3.4.2.
+Corollary 2.2.5 of Wu 2017 gives the epsilon of one use (the step size) for a target of all uses together. The function
+`corollary_step` returns this step size only where Theorem 2.2.4 confirms the target, because the corollary fails for a
+slack near 1 (spec query_release A2, errata 8 and 9).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "as pure",
     ApproxEvent: "as pure; deltas added",
 }
-"""Mapping from an event type to the rule proved for it, in a few words."""
+"""Mapping from an event type to a short description of the composition rule that is proved for events of this type."""
 
 SOURCE = "Wu 2017, Theorem 2.2.4 (Dwork, Rothblum and Vadhan 2010)"
 
@@ -62,15 +63,16 @@ def _theorem(step: Fraction, count: int, slack: float) -> float:
 
 
 def corollary_step(epsilon: float, slack: float, count: int) -> float:
-    """The step size of Corollary 2.2.5, epsilon / (2 sqrt(2 k ln(1/slack))), where Theorem 2.2.4 confirms it.
+    """The epsilon of one use (step size) by Corollary 2.2.5, epsilon / (2 sqrt(2 k ln(1/slack))), where Theorem 2.2.4
+    confirms the target.
 
     Args:
-        epsilon: the target for all uses together, in (0, 1).
+        epsilon: the target for all uses together, in nats, in (0, 1).
         slack: failure probability delta' in (0, 1).
         count: the number k of uses, >= 1.
 
     Raises:
-        NotGuaranteed: k uses of the printed step cost more than the target by Theorem 2.2.4.
+        NotGuaranteed: by Theorem 2.2.4, k uses with this step size cost more than the target.
 
     Source: Wu 2017, Corollary 2.2.5; spec query_release A2, erratum 9 (safe for a slack up to 0.7).
 
@@ -96,7 +98,7 @@ def largest_step(epsilon: float, slack: float, count: int) -> float:
     target.
 
     Args:
-        epsilon: the target for all uses together, > 0.
+        epsilon: the target for all uses together, in nats, > 0.
         slack: failure probability delta' in (0, 1).
         count: the number k of uses, >= 1.
 
@@ -131,8 +133,9 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The slack at which the theorem proves `epsilon`, plus the sum of the deltas. The result is 1 where `epsilon` does
-    not exceed the drift, so that no slack is enough.
+    """The slack at which the theorem proves `epsilon`, plus the sum of the deltas. The drift, k epsilon (e^epsilon - 1)
+    at the largest epsilon of an event, bounds the mean loss. The result is 1 where the argument `epsilon` does not
+    exceed the drift, so that no slack is enough.
     """
     from flint import arb
 

@@ -15,7 +15,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "sum of epsilon",
     ApproxEvent: "sums of epsilon and delta",
 }
-"""Mapping from an event type to the rule proved for it, in a few words."""
+"""Mapping from an event type to a short description of the composition rule that is proved for events of this type."""
 
 SOURCE = "Wu 2017, Theorem 2.2.2"
 

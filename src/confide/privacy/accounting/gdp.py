@@ -21,7 +21,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "as pure",
     GDPEvent: "mu, exact",
 }
-"""Mapping from an event type to the rule proved for it, in a few words."""
+"""Mapping from an event type to a short description of the composition rule that is proved for events of this type."""
 
 SOURCE = "Dong, Roth and Su 2022; our proof for pure events"
 

@@ -6,10 +6,10 @@ adaptive pure mechanisms is exactly the total loss of a product of randomised re
 mechanism is dominated by a mechanism that reveals everything with probability delta, and is binary randomised response
 with probability 1 - delta. A k-ary randomised response is counted with its own loss distribution.
 
-Equal events give a binomial law of the loss; for k-ary randomised response the law is trinomial. The product law over
-different levels is formed while it has at most `ATOMS` values. For a law with more values the calculator proves nothing
-and returns infinity. Probabilities are doubles with a proved relative error bound, and losses are shifted up by their
-error bound. Every number that the calculator returns is therefore an upper bound.
+Equal events give a binomial law of the loss; for k-ary randomised response the law is trinomial. For events with
+different epsilons, the law of the total loss is computed while it has at most `ATOMS` values. For a law with more
+values the calculator proves nothing and returns infinity. Probabilities are doubles with a proved relative error bound,
+and losses are shifted up by their error bound. Every number that the calculator returns is therefore an upper bound.
 
 Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2018, Theorem 1.5; spec query_release A2.
 """
@@ -44,7 +44,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "exact: law of the randomised response",
     ApproxEvent: "exact: randomised response, but with probability delta the record is shown",
 }
-"""Mapping from an event type to the rule proved for it, in a few words."""
+"""Mapping from an event type to a short description of the composition rule that is proved for events of this type."""
 
 SOURCE = "Kairouz, Oh and Viswanath 2015; Murtagh and Vadhan 2018"
 
@@ -205,7 +205,8 @@ def _product(groups: tuple[tuple[tuple[float, int], int], ...], shown: float) ->
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """The least epsilon of the product law at `delta`, rounded up; infinity beyond the limits `ATOMS` and `USES`.
+    """The least epsilon at `delta` by the law of the total loss, rounded up; infinity beyond the limits `ATOMS` and
+    `USES`.
 
     Example:
         >>> from confide.contract import Relation
@@ -230,7 +231,7 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The delta of the product law at `epsilon`, rounded up; 1 beyond the limits `ATOMS` and `USES`."""
+    """The delta at `epsilon` by the law of the total loss, rounded up; 1 beyond the limits `ATOMS` and `USES`."""
     sums = totals(spend)
     if written(epsilon) >= sums.pure + sums.approx and not sums.delta:
         return 0.0

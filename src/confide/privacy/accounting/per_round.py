@@ -49,7 +49,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "width 2 epsilon, its own drift",
     ApproxEvent: "as pure; deltas added",
 }
-"""Mapping from an event type to the rule proved for it, in a few words."""
+"""Mapping from an event type to a short description of the composition rule that is proved for events of this type."""
 
 SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; our proof for the bounded range"
 
@@ -71,7 +71,9 @@ def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
 
 
 def drift_of(level: Fraction, drift: Drift = "tanh") -> Any:
-    """The drift of an epsilon-DP round, that is a bound on the mean of its privacy loss, as a ball."""
+    """The drift of an epsilon-DP round, which is a bound on the mean privacy loss of the round, as a ball: an interval
+    (python-flint's `arb`) that contains the exact number.
+    """
     each = ball(level)
     return each * ((each / 2).tanh() if drift == "tanh" else each.expm1())
 
@@ -81,8 +83,8 @@ def proved(squares: Any, drifts: Any, slack: float) -> float:
     of the rounds. The bound is rounded up, and computed at the precision that the caller has set.
 
     Args:
-        squares: the sum of the squares of the widths, as a ball.
-        drifts: the sum of the drifts, as a ball.
+        squares: the sum of the squares of the widths, as a ball (python-flint's `arb`).
+        drifts: the sum of the drifts, as a ball (python-flint's `arb`).
         slack: failure probability, > 0.
     """
     from flint import arb
@@ -103,7 +105,7 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
     is `delta` minus the sum of the deltas.
 
     Args:
-        spend: counted events.
+        spend: mapping from each event to its number of uses, as `sums.counted` returns it.
         delta: a probability in [0, 1).
         drift: "tanh" for the refined rule of each event type, "printed" for the published rule.
 

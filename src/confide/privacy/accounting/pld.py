@@ -45,7 +45,7 @@ RULES: dict[type[Event], str] = {
     ApproxEvent: "randomised response, or the record is shown",
     GDPEvent: "two Gaussians",
 }
-"""Mapping from an event type to the pair of laws that dominates it, in a few words."""
+"""Mapping from an event type to a short description of the pair of laws that dominates such an event."""
 
 SOURCE = "Doroshenko et al. 2022"
 
@@ -71,8 +71,8 @@ def _library() -> tuple[Any, Any]:
 
 
 def interval(spend: Spend) -> float:
-    """Width of the grid of losses: 1/2000 of the total's root mean square, and at most a tenth of the root mean square
-    of one event.
+    """Width, in nats, of the grid to which losses are rounded: 1/2000 of the root mean square of the total loss, and at
+    most a tenth of the root mean square of the loss of one event.
 
     A width of 1/2000 of the total's root mean square keeps the total exact to a thousandth. A width of a tenth of one
     event's root mean square keeps the variance added to each event below one per cent. The width depends on the events

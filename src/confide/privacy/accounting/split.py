@@ -30,7 +30,7 @@ RULES: dict[type[Event], str] = {
     ZCDPEvent: "rho, converted with the rest of delta",
     GDPEvent: "mu alone or rho = mu^2/2, converted with the rest of delta",
 }
-"""Mapping from an event type to the rule proved for it, in a few words."""
+"""Mapping from an event type to a short description of the composition rule that is proved for events of this type."""
 
 SOURCE = "Wu 2017, Theorem 2.2.2, over two groups"
 

@@ -1,5 +1,5 @@
-"""Counting of the events of a list, and exact sums of their costs. Epsilons and deltas count as the decimals that
-people write, so nothing is rounded.
+"""Counting of the events of a list, and exact sums of the costs of these events. An epsilon or a delta counts as the
+decimal number that is written for it, so nothing is rounded.
 
 `counted` refuses unknown events. `counted` also drops labels, order, nesting and events without a cost, because they do
 not change the total cost.
@@ -106,7 +106,7 @@ KINDS: tuple[type[Event], ...] = (
 """The event types that have proved rules, in the order of the documentation."""
 
 Spend = Mapping[Event, int]
-"""Mapping from an event to its number of uses, as `counted` makes it: only known event types, without labels and
+"""Mapping from an event to its number of uses, as `counted` returns it: only known event types, without labels and
 nesting, and without events that cost nothing.
 """
 
@@ -127,11 +127,11 @@ def float_up(value: Fraction) -> float:
 
 @lru_cache(maxsize=4096)  # a run asks for the same few settings again and again
 def written(value: float | Fraction) -> Fraction:
-    """The decimal number that a double is written as. The decimals 0.8 and 0.2 sum to exactly 1, as the person who
-    typed them meant.
+    """The shortest decimal number that is written for a double, as an exact rational. For example, 0.8 and 0.2 then sum
+    to exactly 1.
 
-    The decimal differs from the double by less than a relative 2^-53, and noise calibrated to an epsilon has a larger
-    margin than that. An exact rational is returned unchanged.
+    The decimal differs from the double by less than a relative 2^-53, and the computation of a noise scale from an
+    epsilon keeps a larger margin. An exact rational is returned unchanged.
 
     Example:
         >>> written(0.8) + written(0.2) == 1, 0.8 + 0.2 == 1, Fraction(0.8) + Fraction(0.2) == 1
@@ -180,7 +180,9 @@ def spendable(epsilon: float, delta: float) -> float:
 
 
 def ball(value: Fraction) -> Any:
-    """An exact rational as a flint ball, at the working precision that is set."""
+    """A ball (python-flint's `arb`: an interval given by a midpoint and a radius) that contains an exact rational, at
+    the working precision that is set.
+    """
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))
@@ -237,7 +239,7 @@ class Totals:
         approx: sum of the epsilons of the approximate events.
         delta: sum of the deltas of the approximate events.
         concentrated: sum of the zCDP costs of the concentrated events, which have no pure epsilon.
-        square: sum of the squared mu of the concentrated events, if all of them are Gaussian; None otherwise.
+        square: sum of mu^2 over the concentrated events, if all of them are Gaussian; None otherwise.
         approximate: whether there is an approximate event.
     """
 

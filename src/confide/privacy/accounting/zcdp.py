@@ -20,7 +20,7 @@ RULES: dict[type[Event], str] = {
     ZCDPEvent: "rho",
     GDPEvent: "rho = mu^2/2",
 }
-"""Mapping from an event type to its rho, in a few words."""
+"""Mapping from an event type to a short formula for the rho of such an event."""
 
 SOURCE = "Bun and Steinke 2016; our proof for the bounded range"
 

@@ -54,7 +54,7 @@ Integers = Sequence[int] | NDArray[np.int64] | NDArray[np.object_]
 """The whole numbers to which noise on the integers is added."""
 
 Points = NDArray[np.float64] | list[Fraction]
-"""A checked and flattened center."""
+"""The numbers to which noise is added, after checks, as a flat array of doubles or a list of fractions."""
 
 _LARGEST = Fraction(sys.float_info.max)
 _GRID = 60
@@ -63,7 +63,7 @@ _TOTAL = 2**62
 
 
 def as_stream(stream: Stream) -> StreamName:
-    """The normal form of a stream's name."""
+    """The normal form of a stream's name, a tuple of words and whole numbers."""
     parts: tuple[object, ...] = stream if isinstance(stream, tuple) else (stream,)
     if not parts:
         raise InvalidInput("stream", "the name is empty", "must be a word or a tuple of words and whole numbers")
@@ -98,7 +98,7 @@ def begins_with(stream: StreamName, part: str) -> bool:
 
 
 def as_shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
-    """A size, given as a number or as a shape, as a tuple."""
+    """The shape of an array of draws, as a tuple; a single number n becomes (n,)."""
     return tuple(whole("size", axis) for axis in (size if isinstance(size, tuple) else (size,)))
 
 
@@ -118,7 +118,7 @@ def as_exact(field: str, value: float | Fraction, *, at_most: float = math.inf) 
 
 
 def as_grid(grid: int) -> int:
-    """The checked exponent of a grid 2^-grid."""
+    """The exponent of a grid 2^-grid, after a check that the exponent is a whole number in 0..60."""
     grid = whole("grid", grid)
     if grid > _GRID:
         raise InvalidInput("grid", f"{grid} is too fine", f"must be at most {_GRID}")
@@ -134,7 +134,9 @@ def _fraction(value: object) -> Fraction:
 
 
 def as_center(center: Center | None, shape: tuple[int, ...]) -> Points:
-    """A flattened center. Doubles stay doubles, and all else becomes fractions; a missing center becomes zeros."""
+    """The numbers to which noise is added, as a flat array or list. Doubles stay doubles, and all other numbers become
+    fractions; a missing center becomes zeros.
+    """
     if center is None:
         return np.zeros(math.prod(shape))
     try:
@@ -155,7 +157,7 @@ def as_center(center: Center | None, shape: tuple[int, ...]) -> Points:
 
 
 def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | None:
-    """A flattened integer center as Python integers; None if no center is given."""
+    """The whole numbers to which noise is added, as a flat list of Python integers; None if no center is given."""
     if center is None:
         return None
     numbers = isinstance(center, np.ndarray) and center.dtype.kind in "iu"  # then no entry needs a look
@@ -171,7 +173,9 @@ def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | 
 
 
 def as_stretch(stretch: ArrayLike | None, dimension: int) -> NDArray[np.float64]:
-    """Positive factors, one per coordinate; ones if no factors are given."""
+    """The positive factors by which the coordinates of a noise vector are multiplied, shape (dimension,); ones if no
+    factors are given.
+    """
     if stretch is None:
         return np.ones(dimension)
     try:
@@ -205,7 +209,9 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
 def as_inputs(
     inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
 ) -> NDArray[np.int64]:
-    """Private whole numbers below `rows`, (n,) int64. No error message repeats the private numbers."""
+    """The private inputs of a channel as an array of whole numbers in 0..rows - 1, (n,) int64. No error message repeats
+    the private numbers.
+    """
     try:
         array = np.asarray(inputs)
     except ValueError:  # somebody's entry has another shape than the others

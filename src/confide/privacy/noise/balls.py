@@ -1,4 +1,5 @@
-"""Exact rounding of random real numbers, by ball arithmetic that is refined on demand.
+"""Exact rounding of random real numbers, by ball arithmetic that is refined on demand. A ball is an interval, given by
+a midpoint and a radius, that contains the exact number.
 
 A uniform real number is known by its leading bits: b bits that form the integer u say that it lies in [u, u+1] 2^-b.
 Ball arithmetic (python-flint's `arb`) carries that interval, and every rounding error, through the formula of a law.
@@ -56,7 +57,7 @@ def precision(bits: int) -> Iterator[None]:
     in between cannot make a result wrong: the balls only become wider, and an undecided rounding is repeated.
 
     Args:
-        bits: working precision, >= 2.
+        bits: working precision in bits, >= 2.
     """
     from flint import ctx
 
@@ -78,9 +79,8 @@ def starting_bits(spread: int, values: int) -> int:
     """The number of bits of each uniform that are drawn at the start, a function of public parameters.
 
     Args:
-        spread: log2 of the noise's size in units of the grid, rounded; negative if the noise is smaller than the grid
-            unit.
-        values: the number of values that are rounded together.
+        spread: rounded log2 of the noise scale in units of the grid; negative if the noise scale is below one unit.
+        values: the number of values that are rounded in one evaluation.
     """
     # abs: noise far below the grid decides a tie between two grid points, so that its own digits are needed too.
     bits = _ROOM + abs(spread) + 2 * values.bit_length()
@@ -88,7 +88,7 @@ def starting_bits(spread: int, values: int) -> int:
 
 
 def offsets(points: Points, grid: int) -> list[Offset]:
-    """Points in units of the grid, each split exactly into a whole number and a part in (-1, 1).
+    """The given points in units of the grid, each split exactly into a whole number and a rest in (-1, 1).
 
     The whole part of a point stays outside the balls, so large points cost neither precision nor time.
 
@@ -119,8 +119,8 @@ def independent(
         law: a law that takes any number of groups of `uniforms` uniforms, and gives `values` values for each group.
         points: the numbers to which the noise is added, one per value. If the last group gives more values than are
             needed, the rest is dropped.
-        uniforms: number of uniforms in a group.
-        values: number of values that one group gives.
+        uniforms: number of uniform random numbers in a group.
+        values: number of noise values that the law computes from one group of uniforms.
         bits: bits of each uniform at the start, a multiple of 8.
         entropy: the source of the bits.
     """
@@ -143,7 +143,7 @@ def rounded(law: Law, points: Sequence[Offset], *, uniforms: int, bits: int, ent
         entropy: the source of the bits.
 
     Raises:
-        SolverFailed: the source of randomness is broken (it repeats one byte for ever).
+        SolverFailed: the source of randomness is broken, for example because it returns the same byte for ever.
     """
     from flint import arb
 

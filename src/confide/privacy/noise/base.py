@@ -210,7 +210,8 @@ class Noise(ABC):
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
 
-        Source: spec query_release A3; secure draws by OpenDP, or exactly from balls where scale is no double.
+        Source: spec query_release A3; OpenDP makes secure draws if the scale is a double, and ball arithmetic
+        otherwise.
         """
         exact, shape = as_exact("scale", scale, at_most=LARGEST_SCALE), as_shape(size)
         whole_numbers = as_integers(center, shape)
@@ -311,8 +312,9 @@ class Noise(ABC):
             scale: noise scale, > 0, taken exactly.
             dimension: the dimension d >= 1.
             stream: the name of the draw; each name can be drawn once.
-            center: d doubles or Fractions, taken exactly; zeros if left out.
-            stretch: d positive doubles, public; ones if left out.
+            center: (d,) doubles or Fractions, taken exactly; zeros if left out.
+            stretch: (d,) positive doubles, public, by which the coordinates of the noise v are multiplied; ones if left
+                out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
         Returns:
@@ -333,7 +335,8 @@ class Noise(ABC):
         (row sum).
 
         Args:
-            table: (m, k) public weights, whole numbers >= 0, where every row has the same sum in [1, 2^62].
+            table: (m, k) public weights, whole numbers >= 0: one row for each input and one column for each output.
+                Every row has the same sum, in [1, 2^62].
             inputs: (n,) row numbers of the table; they may be private.
             stream: the name of the draw; each name can be drawn once.
 
@@ -501,7 +504,9 @@ class Noise(ABC):
 
 
 def as_noise(noise: object) -> Noise:
-    """The given source of noise, after a check; any other object is refused with a hint how to get one."""
+    """The given source of noise, after a check of its type. Any other object is refused, with a hint how to get a
+    source of noise.
+    """
     if not isinstance(noise, Noise):
         raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure(), or .simulated(seed)")
     return noise

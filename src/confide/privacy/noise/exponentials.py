@@ -1,10 +1,10 @@
 """Standard exponentials from random bits, each with a small relative error against an ideal real one.
 
-A uniform number of 53 bits has absolute precision only, so a small exponential made from it loses digits. Without the
-lost digits, random orders that depend on small differences would lose their law. This module therefore represents a
-uniform W in (0, 1/2) by its number of leading zeros and 53 further bits. One more bit selects the half of (0, 1): E =
--ln(1 - W) or E = -ln(W). Neither of the formulas -ln(1 - W) and -ln(W) loses digits in the half of (0, 1) in which it
-is used.
+A uniform number of 53 bits has absolute precision only, so a small exponential that is computed from such a number has
+few correct digits. Random orders that depend on small differences would then have a wrong law. This module therefore
+represents a uniform W in (0, 1/2) by its number of leading zeros and 53 further bits. One more bit selects the half of
+(0, 1): E = -ln(1 - W) or E = -ln(W). Neither of the formulas -ln(1 - W) and -ln(W) loses digits in the half of (0, 1)
+in which it is used.
 
 Source: spec targeted_search 3.2 (floating point).
 """
@@ -36,7 +36,7 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
         entropy: the source of the bits. A draw takes eight bytes, and about one draw in 1024 takes eight more.
 
     Raises:
-        SolverFailed: the source of randomness is broken (it gives zeros for ever).
+        SolverFailed: the source of randomness is broken and returns zeros for ever.
     """
     drawn = words(count, entropy)
     runs = _RUNS[((drawn >> np.uint64(53)) & np.uint64((1 << _RUN) - 1)).astype(np.int64)]

@@ -29,8 +29,8 @@ __all__ = ["GivenNoise", "anew", "given"]
 
 
 def given(source: Noise) -> Noise:
-    """The noise that a run receives. The noise of a run reports the properties of its source, except whether an audit
-    records the draws.
+    """The given source of noise in the form that a run receives. The noise of a run reports the properties of the
+    source, except whether an audit records the draws.
 
     Args:
         source: the noise to which every request is passed on, and which gives the answers.

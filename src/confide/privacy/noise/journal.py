@@ -65,8 +65,8 @@ class JournalNoise(PassingNoise):
         source: the source of new draws. A journal that was begun with another kind of source is refused.
         existing: True if the journal must exist (a run that goes on), False if it must not exist, None if either is
             allowed.
-        sealed: an earlier `seal` of this journal, kept elsewhere. A journal that does not continue from the seal
-            `sealed` is refused.
+        sealed: an earlier value of `seal` of this journal, kept elsewhere; None for no check. A journal is refused if
+            it does not begin with the lines of that seal.
 
     Raises:
         InvalidInput: the source is no noise; the file is readable by others, is no journal, or was begun with another
@@ -126,8 +126,7 @@ class JournalNoise(PassingNoise):
         return self._lines, self._chain
 
     def note(self, stream: Stream, text: str) -> None:
-        """Write down the purpose of a stream's draws, and of all streams whose names begin with its name, before the
-        first draw.
+        """Write down, before the first draw, the purpose of all streams whose names begin with the given words.
 
         Raw material such as exponentials and words is requested without parameters. Requests for raw material look the
         same in every run, so only a note keeps stored draws from serving another run.
@@ -137,7 +136,8 @@ class JournalNoise(PassingNoise):
             text: the text of the note, such as a digest; private, like the journal.
 
         Raises:
-            InvalidInput: another text was noted, or draws were made before a restart without this note.
+            InvalidInput: another text was noted for the same words, or draws of these streams were made before a
+                restart without this note.
             StoreFailed: the note cannot be written to disk.
         """
         name = as_stream(stream)
@@ -154,7 +154,7 @@ class JournalNoise(PassingNoise):
                                    "noise serves one run: continue the run of this journal, or begin a new journal")
 
     def noted(self, stream: Stream) -> str | None:
-        """The note of a stream; None if it has none.
+        """The note that was written for a stream; None if there is no note.
 
         Args:
             stream: first words of the draws' names, as in `note`.

@@ -124,8 +124,8 @@ def onto_grid(points: Points, noise: NDArray[np.float64], grid: int) -> NDArray[
     """The sum point + noise, rounded to the nearest multiple of 2^-grid. The sum is exact if the points are fractions.
 
     Args:
-        points: flattened center.
-        noise: one number for each point.
+        points: the numbers to which the noise is added, as a flat array or list.
+        noise: the noise, one number for each point.
         grid: exponent of the grid 2^-grid.
     """
     largest = sys.float_info.max

@@ -43,7 +43,8 @@ class PassingNoise(Noise):
     """Base class of noise that passes on the centers of requests. Subclasses override `_lattice`, which serves all
     noise on the integers.
 
-    A subclass that wraps noise within a run keeps that noise as `_source`, and uses its meter.
+    A subclass that wraps other noise within a run keeps the other noise as `_source`, and uses the meter of the other
+    noise.
     """
 
     @property
@@ -76,13 +77,13 @@ class Draw:
             "split", "exponential" or "words".
         stream: the name of the stream.
         scale: exact scale or standard deviation; 1 for exponentials, 0 for a channel, a selection, a split and words.
-        shape: the shape of the answer.
+        shape: the shape of the answer, an array.
         grid: exponent of the grid to which the answer was rounded; -1 if there is no grid.
         stretch: (d,) factors of a vector draw; empty for the other laws.
         center: the exact numbers, flattened, to which the noise was added. The center of a channel is its inputs, and
             the center of a selection its logits; a split, exponentials and words have an empty center.
-        value: the answer.
-        table: rows of a channel's weights; empty for the other laws.
+        value: the answer, which is the array of drawn numbers, added to the center if there is one.
+        table: rows of a channel's weights, one row for each input; empty for the other laws.
         centered: False if the law allows a `center` and none was passed, so that the record does not show which numbers
             the noise is added to later.
         payment: the payment to the run's meter for the draw; None if nothing was paid, or no meter ran.
@@ -300,7 +301,7 @@ class ForcedNoise(_Transcribed):
     without noise, or a fixed value for a law without a center.
 
     Args:
-        draws: the transcript.
+        draws: the transcript, which is the list of a recorded run's draws (`RecordingNoise.draws`).
     """
 
     def __init__(self, draws: Sequence[Draw]) -> None:

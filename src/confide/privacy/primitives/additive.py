@@ -179,9 +179,10 @@ def add_missing_noise(
 
     Args:
         noise: the noise of the run.
-        total: the sum of the messages that arrived.
-        noise_std: standard deviation of the added noise.
-        missing_variance: variance of the planned noise that did not arrive.
+        total: the sum of the participants' messages that arrived, a whole number.
+        noise_std: standard deviation of the added noise, a whole number > 0, in the unit of `total`.
+        missing_variance: variance of the noise that the absent participants would have added, in the squared unit of
+            `total`.
         stream: the name of the draw; each name can be drawn once per `noise`.
 
     Raises:

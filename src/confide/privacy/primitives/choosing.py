@@ -22,8 +22,8 @@ _BITS = 192  # of a logarithm
 
 
 def law_cost(epsilon: Fraction | float) -> DrawCost:
-    """The cost of a draw with a known largest log ratio between neighbours. An infinite log ratio gives a cost that no
-    line pays for.
+    """The cost of a draw, computed from the largest log ratio between the probabilities under two neighbours. For an
+    infinite log ratio, no line of a charge can pay the cost.
 
     Args:
         epsilon: the largest log ratio in nats; a double counts as the decimal that it is written as, as in events.
@@ -39,9 +39,10 @@ def draw_by_logits(
 
     Args:
         noise: the noise of the run.
-        logits: (k,) finite, private, relative to the largest one.
-        bounded_range: the largest variation, over all positions, of the log ratio of two neighbouring laws, in nats,
-            with a margin for the rounding of the logits.
+        logits: (k,) finite logits minus the largest logit, private.
+        bounded_range: upper bound, in nats, of the difference between the largest and the smallest log ratio of the
+            probabilities under two neighbours, over all positions. The bound includes a margin for the rounding of the
+            logits.
         stream: the name under which all these draws are made.
         count: the number of draws.
         line: the line of the charge that pays for each draw.
@@ -67,10 +68,10 @@ def draw_digits(
 
     Args:
         noise: the noise of the run.
-        base: the number of possible digits, in 1..2^16; a digit is below it.
+        base: the number of possible digits, in 1..2^16. A digit is a whole number in 0..base - 1.
         count: the number of digits.
-        epsilon: the cost of the law that the digits are turned into, in nats, rounded up; 0 if that law was paid for
-            before.
+        epsilon: privacy loss, in nats and rounded up, of the draw that the caller computes from the digits; 0 if this
+            draw was paid for before.
         stream: the name under which all these draws are made.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
@@ -90,11 +91,11 @@ def draw_through(
     people.
 
     Args:
-        noise: the noise of the run, or of a device.
+        noise: the noise of the run, or of a participant's device.
         table: (m, k) public weights in whole numbers, where all rows have the same sum.
         inputs: (n,) row numbers, private.
-        epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default of `epsilon`
-            is computed from the table, over all pairs of rows.
+        epsilon: the largest log ratio between the table rows of two neighbours, in nats, rounded up. If `epsilon` is
+            left out, the largest log ratio over all pairs of rows is used.
         stream: the name under which all these draws are made.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 

@@ -41,7 +41,7 @@ def pay(
         cost: the cost of one draw.
         stream: the name of the stream that is drawn next.
         line: the line of the charge that pays; None if the charge has one line only.
-        count: the number of draws that cost that much each.
+        count: the number of draws, each of the cost `cost`.
         group: for a line of parallel groups, the group of people whose records the draws are about.
 
     Raises:
@@ -72,7 +72,7 @@ class Part:
         law: the law of the draws; "exponential" and "words" are raw material for random orders, and have no scale.
         scale: scale of Laplace noise, or standard deviation of Gaussian noise; taken exactly.
         draws: largest number of draws; None if the cost does not depend on their number.
-        grid: exponent of the grid 2^-grid, for noise on the real line.
+        grid: exponent of the grid 2^-grid to which noise on the real line is rounded.
     """
 
     law: SessionLaw
@@ -89,8 +89,9 @@ def open_session(
 
     Args:
         noise: the noise of the run.
-        theorem: function from the exact scales, by name of part, to the cost of all draws of `parts` together.
-        parts: mapping from a name to the draws that may be made under it.
+        theorem: function that returns the cost of all draws of `parts` together. The argument is a mapping from the
+            name of each part to the exact noise scale.
+        parts: mapping from the name of each part to the draws that the session may make for this part.
         stream: the first words of the names of all draws of the session.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
@@ -109,7 +110,7 @@ def open_session(
 
 
 class NoiseSession:
-    """The noise of a session that is paid for; `open_session` creates it."""
+    """The noise of a session that is paid for, as `open_session` returns it."""
 
     def __init__(
         self, noise: Noise, meter: Meter | None, opening: Stream, line: str, parts: dict[str, Part]
@@ -124,13 +125,13 @@ class NoiseSession:
     def draw(
         self, part: str, size: int | tuple[int, ...], *, stream: Stream, center: Any = None
     ) -> NDArray[Any]:
-        """Draw numbers of one part, and add them to a center if one is given.
+        """Draw the noise of one part, and add the noise to `center` if it is given.
 
         Args:
-            part: the name of the part.
+            part: the name of a part that the session declared.
             size: the number of draws, or the shape of the array of draws.
             stream: the name of the draw; each name can be drawn once per `noise`.
-            center: the private center of that shape; zeros if left out.
+            center: the private numbers to which the noise is added, in the shape `size`; zeros if left out.
 
         Raises:
             Overspent: more numbers than were declared for the part.
