@@ -75,8 +75,8 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
-    """Checks of runs of the campaign on synthetic participants. Each check is also applied to an injected fault, which
-    it must flag.
+    """Checks of runs of the campaign on synthetic participants. Each check is also applied to an injected fault, and
+    must flag this fault.
 
     Args:
         plan: plan of the campaign, with its mechanism.
