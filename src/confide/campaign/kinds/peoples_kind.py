@@ -107,7 +107,7 @@ class PeoplesKind:
             config: tables of the campaign file.
             plan: plan of the campaign.
             index: position of the participant in the public list of ids, from 0.
-            values: column -> text.
+            values: mapping from the name of a column to the typed text.
 
         Raises:
             InvalidInput: the typed values cannot be used. The message repeats private data: it is for the participant
@@ -146,8 +146,8 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The largest number of lies and empty slots up to which the promises hold; None where the promises hold for
-        any number.
+        """The largest number of lies and empty slots up to which the promises hold; None where the promises set no such
+        limit.
         """
         return None
 
@@ -338,7 +338,7 @@ def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[st
     """The values of a row without the column of ids, after a check that the row has the participant's own id.
 
     Args:
-        values: column -> text.
+        values: mapping from the name of a column to the typed text.
         column: name of the column of ids.
         identity: id of the participant, in the spelling of the public list.
 

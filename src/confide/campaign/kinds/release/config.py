@@ -1,4 +1,4 @@
-"""The tables of a `queries` campaign's file; every key is public, and no bound, level or query ever comes from data."""
+"""The tables of a `queries` campaign file. Every key is public, and no bound, level or query comes from data."""
 
 from __future__ import annotations
 
@@ -52,13 +52,15 @@ class BinnedColumn(Keys):
     unit: str = Field(default="", description="unit of the column, shown with the bounds")
 
     def check_whole(self, place: str) -> None:
-        """Check that a column of whole numbers has no more bins than possible values.
+        """Check that a column of whole numbers has no more bins than whole numbers between its bounds. Other columns
+        pass.
 
         Args:
-            place: the place of the column in the file, such as columns[1].
+            place: key of the column in the campaign file, such as columns[1].
 
         Raises:
-            InvalidInput: the column has more bins than whole numbers between its bounds, or no whole number.
+            InvalidInput: the column has more bins than whole numbers between its bounds, or there is no whole number
+                between its bounds.
         """
         edges = self.edges
         lower, upper = (self.lower, self.upper) if edges is None else (edges[0], edges[-1])
