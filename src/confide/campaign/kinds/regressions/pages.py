@@ -40,12 +40,12 @@ __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "
 LEVEL = 0.95
 
 LOST = 0.9
-"""If the largest possible bias of a coefficient is at least this share of the public bound on the coefficient, the
-release does not determine the coefficient.
+"""If the largest possible bias of a coefficient is above this share of the public bound on the coefficient, the release
+does not determine the coefficient.
 """
 
 FEW = 0.05
-"""If the truth radius rules out a lie for a smaller share of participants than this one, the plan has a warning."""
+"""The plan has a warning if the truth radius rules out at least one answer for a smaller share of the participants."""
 
 
 def _range(plan: PlannedRegression, lowest: float, highest: float, between: str) -> str:

@@ -80,7 +80,7 @@ class BinnedColumn(Keys):
                 f"must make at most {numbers:,} bins")
 
     def roles(self) -> tuple[Binned, ...]:
-        """The column's public role."""
+        """The public role of the column, as a tuple with one entry."""
         return (Binned(**self.model_dump(exclude_none=True)),)
 
 
@@ -93,7 +93,7 @@ class LevelsColumn(Keys):
         "number of attributes for the levels; by default one for each level")
 
     def roles(self) -> tuple[Levels, ...]:
-        """The column's public role."""
+        """The public role of the column, as a tuple with one entry."""
         return (Levels(**self.model_dump()),)
 
 
@@ -106,7 +106,7 @@ class BitColumn(Keys):
     false: str | int | None = Field(default=None, description="text for false; give both texts or none")
 
     def roles(self) -> tuple[Bit, ...]:
-        """The columns' public roles."""
+        """The public roles of the columns, one for each named column."""
         names = (self.column,) if isinstance(self.column, str) else self.column
         texts: dict[str, Any] = {"true": self.true, "false": self.false}
         return tuple(Bit(column=name, **texts) for name in names)
@@ -122,7 +122,7 @@ class RandomQueries(Keys):
     seed: Seed = 0
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
 
 
@@ -140,7 +140,7 @@ class ParityQueries(Keys):
     seed: Seed | None = Field(default=None, description="seed of random queries; by default 0")
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         if self.count is not None:
             return Workload.random(schema, self.count, width=self.width, seed=self.seed or 0, kind="parities")
         if self.seed is not None:
@@ -156,7 +156,7 @@ class CompleteQueries(Keys):
     smaller: bool = Field(default=False, description="whether queries of fewer columns are added")
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         return Workload.complete(schema, width=self.width, smaller=self.smaller)
 
 
@@ -170,7 +170,7 @@ class ListedQueries(Keys):
                     "in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         known: set[str] = set()
         for number, query in enumerate(self.queries, 1):
             where = f"workload.queries[{number}]"
@@ -193,10 +193,11 @@ class PrivacyTable(Keys):
 
     @property
     def spendable(self) -> float:
-        """The epsilon that a method may spend, such that a budget of 0.1 admits an epsilon of 0.1.
+        """The epsilon that a method may spend, in nats. It is chosen such that a written budget of 0.1 admits an
+        epsilon of 0.1.
 
-        With a delta, the result is the file's epsilon, and each method itself stays within the written decimal. Without
-        a delta, the result is the largest double that is not above the written decimal.
+        With a delta above 0, the result is the file's epsilon, and each method ensures that the written decimal is not
+        exceeded. With delta 0, the result is the largest double that is not above the written decimal.
         """
         if self.delta or Fraction(self.epsilon) <= written(self.epsilon):
             return self.epsilon
@@ -296,8 +297,8 @@ class QueriesConfig(Keys):
         return self
 
     def check_new(self) -> None:
-        """Refuse settings that a new campaign may not have; campaigns that were opened with an older version may still
-        have them.
+        """Refuse settings that a new campaign may not have. A campaign that was opened with an older version may still
+        have these settings.
 
         Raises:
             InvalidInput: a column of whole numbers has more bins than whole numbers between its bounds.
@@ -307,7 +308,7 @@ class QueriesConfig(Keys):
                 column.check_whole(f"columns[{place}]")
 
     def public_columns(self) -> Schema:
-        """The public columns.
+        """The schema of the public columns.
 
         Raises:
             InvalidInput: a column is not valid; the message names the key of the file, such as columns[2].upper.
@@ -321,7 +322,7 @@ class QueriesConfig(Keys):
         return Schema(tuple(roles))
 
     def queries(self, schema: Schema) -> Workload:
-        """The workload.
+        """The workload of queries that the file describes.
 
         Raises:
             InvalidInput: a literal is unknown, there is no query, or there are more than 1,000,000 queries.
