@@ -68,8 +68,9 @@ class Cells:
         return (self.plan.schema.names if literal[1] else self.plan.schema.negated)[literal[0]]
 
     def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
-        """For each list of conditions on different columns, the share of records that meet all of them. The share is
-        None where the release does not determine it, or where too many shares were looked up before.
+        """The shares of the records that meet all conditions of a list, one share for each given list of conditions on
+        different columns. A share is None where the release does not determine the share, or where too many shares were
+        looked up before.
         """
         self._left -= len(asked)
         if self._left < 0 or not asked:
