@@ -235,12 +235,12 @@ class Opened:
 
 
 def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
-    """The settled campaign of an opened campaign. If there is none, the error message does not reveal a path on this
-    machine.
+    """The campaign of an opened campaign, after a check that the campaign is settled. The error message reveals no path
+    on this machine.
 
     Args:
-        opened: the campaign.
-        store: store of the campaign.
+        opened: opened campaign.
+        store: store in which the campaign is kept.
 
     Raises:
         Refused: the campaign is not settled.
