@@ -48,7 +48,7 @@ def rows(
     as_json: AsJson = False,
 ) -> None:
     """Make synthetic rows from a settled release. The command verifies the pack first. The rows are computed from
-    public data only, so the command costs no privacy, and makes the same rows for everybody.
+    public data only: the command costs no privacy, and makes the same rows for everybody.
     """
     target = _target(out)
     kind, file, plan, outcome = _verified(pack, key)
@@ -74,9 +74,9 @@ def answer(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer further queries from a settled release. The command verifies the pack first. It computes the answers from
-    the released synthetic rows, or adds up measured answers. Only public data are read, so the command costs no
-    privacy.
+    """Answer further queries from a settled release. The command verifies the pack first. The answers are computed from
+    public data only: the command costs no privacy. They come from the released synthetic rows, or are sums of measured
+    answers.
     """
     from confide.cli.render import show
     from confide.contract.presentation import Section, Table

@@ -105,8 +105,8 @@ _SILENT = 30  # seconds without a sign of life after which a process is replaced
 
 
 def application() -> FastAPI:
-    """The ASGI application of this process, with settings from the environment. It can also be started by `uvicorn
-    --factory`.
+    """The ASGI application of this process, with settings from the environment. Uvicorn can also start the application,
+    with the option `--factory`.
 
     Warnings of a run may quote records. The log contains only warnings that are built from public facts.
     """

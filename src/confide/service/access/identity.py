@@ -17,8 +17,8 @@ __all__ = ["Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code"
 
 
 class Role(StrEnum):
-    """The rights of an operator: viewer, operator or administrator. Each role includes the rights of the role
-    before.
+    """The rights of an operator: viewer, operator or administrator. Each role includes the rights of the role that is
+    listed before it.
     """
 
     VIEWER = "viewer"
@@ -98,8 +98,8 @@ def new_code() -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """The digest that a store keeps in place of a token or a code: 32 bytes. A code has the same digest with small
-    letters, spaces, or without hyphens.
+    """The digest that a store keeps in place of a token or a code: 32 bytes. A code has the same digest in small
+    letters, with spaces, or without hyphens.
 
     The digest needs neither a salt nor a slow hash, because a secret of 160 bits or more cannot be guessed.
 

@@ -68,7 +68,8 @@ class Operators:
                 to another person later.
 
         Raises:
-            InvalidInput: the name is taken or not valid, the address is not valid, or the operator was added before.
+            InvalidInput: the name is taken or not valid, the address or the identifier is not valid, or the operator
+                was added before.
         """
         if not is_issuer(issuer):
             raise InvalidInput("issuer", "is not an address of an issuer",
@@ -82,8 +83,8 @@ class Operators:
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
-        """The operator with this name and password; None if the name is unknown or the password is wrong. The check
-        takes equally long for unknown names.
+        """The operator with this name and password; None if the name is unknown, the password is wrong, or the operator
+        is not active. The check takes equally long for unknown names.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(t.operator).where(t.operator.c.name == name)).first()

@@ -178,7 +178,7 @@ class ParticipantActions:
             kind, campaign.file.config, campaign.plan, opened.identities[who.slot], report)
 
     def empties(self, who: Participant, values: Mapping[str, str]) -> bool:
-        """Whether the given values of a form are all empty and would replace stored values that are not."""
+        """Whether the given values of a form are all empty, and would replace values that are stored."""
         standing = self.standing(who)
         if standing.local or not standing.handed_in or any(text.strip() for text in values.values()):
             return False

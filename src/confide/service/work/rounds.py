@@ -3,8 +3,8 @@ with contracts reads two files, which are made from the rows that people hand in
 
 The first file has everybody's reports, from which the operator draws up contracts. After the contracts are final, the
 second file has the rows with the noisy records that devices drew on these contracts. All rows are kept in the store,
-and are erased there at the same times as reports. A file exists only while it is read. Each reader has a folder of
-their own, so that two simultaneous readers do not delete each other's file.
+and are erased there at the same times as reports. A file exists only while it is read. Each process that reads a file
+has a folder of its own, so that two processes do not delete each other's file.
 """
 
 from __future__ import annotations
