@@ -43,7 +43,7 @@ def as_page(request: Request, status: int, detail: str, limit: str) -> Response 
     """The page that shows a problem to a browser; None if a program made the request.
 
     Args:
-        request: the request.
+        request: request that has the problem.
         status: HTTP status.
         detail: problem, as a text.
         limit: way to solve the problem, as a text.

@@ -40,8 +40,8 @@ class PeoplesKind:
     A kind may replace each hook in the following list:
 
     - `columns`: the public roles of a row's columns. The hooks `read`, `typed`, `one`, `codec` and `asked` belong
-      together: a kind whose record is not a row of cells replaces all of them. `retyped` recovers the typed values from
-      a stored record.
+      together: a kind whose record is not a row of cells replaces all five hooks. The hook `retyped` recovers the typed
+      values from a stored record.
     - `files`: the files that the campaign file names, by default its `[data] source`.
     - `open`: opens the table that the campaign file names. `look`: checks that the columns of this table have the right
       types. `judged`: gives the rules for cells, by which the operator sees faults.
@@ -252,7 +252,7 @@ class PeoplesKind:
         Args:
             config: tables of the campaign file.
             plan: plan of the campaign.
-            identity: the participant's id.
+            identity: id of the participant.
             values: mapping from column to text, as in `parse_record`; where the participant's device draws the report,
                 the row that the device made.
 
@@ -366,7 +366,7 @@ def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> 
         kind: kind of the campaign; for a kind without the hook `PeoplesKind.retyped`, the result is None.
         config: tables of the campaign file.
         plan: plan of the campaign.
-        identity: the participant's id.
+        identity: id of the participant.
         report: stored report of the participant, as returned by `Kind.submission`. The report and the result are
             private.
 

@@ -161,7 +161,7 @@ class Drafts:
 
         Args:
             number: number of the draft.
-            text: the new text.
+            text: new text of the campaign file.
             version: version that the operator has read.
 
         Raises:

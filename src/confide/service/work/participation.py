@@ -193,7 +193,7 @@ class ParticipantActions:
         their answer than the offer promises.
 
         Args:
-            who: the participant.
+            who: participant, as identified by the session.
             values: mapping from column to text, as in the participant's form; if their device draws the report, the row
                 with the drawn report.
 
@@ -288,7 +288,7 @@ class ParticipantActions:
         """The participant's share and the reasons for it, computed from their record and the public result.
 
         Args:
-            who: the participant.
+            who: participant, as identified by the session.
             values: values that the participant handed in. If left out, the stored record is used; it is erased once
                 everything is paid.
 

@@ -261,7 +261,7 @@ class GoodsConfig(Keys):
         """A copy of the tables of the campaign file with another epsilon.
 
         Args:
-            epsilon: the new epsilon in nats, > 0.
+            epsilon: new epsilon in nats, > 0.
         """
         return self.model_copy(update={"privacy": self.privacy.model_copy(update={"epsilon": epsilon})})
 

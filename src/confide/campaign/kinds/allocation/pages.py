@@ -139,11 +139,11 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
     """One participant's page after the run: their goods, and the reasons why they get these goods.
 
     Args:
-        plan: the plan with which the campaign was settled.
-        outcome: the outcome of the run.
-        record: the participant's valuation in the form that the mechanism takes; None where the participant has no
+        plan: plan with which the campaign was settled.
+        outcome: outcome of the run.
+        record: valuation of the participant in the form that the mechanism takes; None where the participant has no
             usable record.
-        index: the participant's position in the public list of ids, from 0.
+        index: position of the participant in the public list of ids, from 0.
     """
     share = plan.market.decode(record, index, outcome.billboard)
     goods, who = plan.goods_of(share), f"Participant {index + 1}"
