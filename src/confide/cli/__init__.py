@@ -10,8 +10,8 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line. An error prints one line and sets the exit code; a traceback, which may hold private
-    values, is never shown.
+    """Run the command line, and return the exit code. An error prints one line. A traceback is shown only if the
+    environment variable CONFIDE_DEBUG is set, because a traceback may hold private values.
     """
     from confide.cli.app import app
     from confide.cli.failures import guarded

@@ -1,4 +1,4 @@
-"""Two commands on a settled pack that cost no privacy: `rows` makes synthetic rows, and `answer` answers further
+"""Two commands that read a settled pack and cost no privacy: `rows` makes synthetic rows, and `answer` answers further
 queries.
 """
 
@@ -47,8 +47,8 @@ def rows(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make synthetic rows from a settled release. The rows are computed from public data only: the command costs no
-    privacy, reads no private data, and makes equal rows for everybody. The pack is verified first.
+    """Make synthetic rows from a settled release. The command verifies the pack first. The rows are computed from
+    public data only: the command costs no privacy, and makes the same rows for everybody.
     """
     target = _target(out)
     kind, file, plan, outcome = _verified(pack, key)
@@ -74,9 +74,9 @@ def answer(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer further queries from a settled release, from its synthetic population or by adding up measured answers.
-    The answers are computed from public data only: the command costs no privacy and reads no private data. The pack is
-    verified first.
+    """Answer further queries from a settled release. The command verifies the pack first. The answers are computed from
+    public data only: the command costs no privacy. They come from the released synthetic rows, or are sums of measured
+    answers.
     """
     from confide.cli.render import show
     from confide.contract.presentation import Section, Table

@@ -1,5 +1,6 @@
-"""The application: the commands kinds, init, plan, offer, check, run, share and audit, and the commands of the modules
-`operator`, `participant`, `afterwards`, `channel`, `claims`, `copies`, `reproduce` and `serving`.
+"""The command line application. The commands kinds, init, plan, offer, check, run, share and audit are in this module.
+The other commands are in the modules `operator`, `participant`, `afterwards`, `channel`, `claims`, `copies`,
+`reproduce` and `serving`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ app = typer.Typer(
 )
 
 class NoiseKind(StrEnum):
-    """The source of a run's noise: secure or simulated."""
+    """The source of a run's noise: secure random numbers, or numbers that are simulated from a seed."""
 
     secure = "secure"
     simulated = "simulated"
@@ -97,7 +98,7 @@ def kinds(
         metavar="KIND", help="Show every key of this kind's campaign file; with --json, its JSON schema.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the installed kinds of campaigns, or the keys of one kind's campaign file."""
+    """List the installed kinds of campaigns. With the name of a kind, list the keys of this kind's campaign file."""
     from confide.campaign import key_sections, schema
     from confide.cli.render import console, escape, show
     from confide.contract.kinds import summaries
@@ -124,7 +125,7 @@ def init(
     path: Annotated[Path | None, typer.Option("--out", metavar="FILE", help=
         "Path of the new file [KIND.toml].")] = None,
 ) -> None:
-    """Write a commented campaign file as a starting point."""
+    """Write a commented campaign file of a kind, as a starting point."""
     from confide.contract import kind
 
     target = path or Path(f"{kind_name}.toml")
@@ -134,7 +135,7 @@ def init(
 
 @app.command()
 def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False) -> None:
-    """Show the result that a campaign would give, before any data are read, and the remaining budget; exits 3 when the
+    """Show the planned result of a campaign, before any data are read, and the remaining privacy budget. Exits 3 if the
     budget does not admit the campaign.
     """
     from confide.campaign.check import missing_files
@@ -175,8 +176,8 @@ def offer(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the result as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the plan for a participant: the report they make, who sees which data, the reward they receive, and why
-    truth pays.
+    """Show the offer to a participant: the report that they make, the readers of each value, their reward, and the
+    reason why truth pays.
     """
     from confide.campaign.report import page
     from confide.cli.render import show, show_title
@@ -207,8 +208,8 @@ def check(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the records before a run: how many can be used, which rows are rejected, and why; exits 2 when a run would
-    stop because of them. For the operator alone.
+    """Check the records before a run: the number of usable records, and the rejected rows with reasons. The output is
+    for the operator alone. Exits 2 if a run would stop because of the records.
     """
     from confide.campaign.another import another_campaign
     from confide.campaign.charging import ledger_says
@@ -285,7 +286,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Collect the records from the file that the campaign names, settle the campaign, and print the public result. A
-    campaign can be run only once.
+    campaign is settled only once: a further run shows the stored result.
     """
     from confide.campaign.pack import REPORT
     from confide.campaign.report import page
@@ -393,7 +394,7 @@ def share(
         "Keep the participant's record and share in their own file, for `confide verify`; needs --record.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the outcome of one participant and the reasons for it, from the participant's record and the billboard."""
+    """Show one participant's share and the reasons for it, from the participant's record and the public result."""
     from confide.cli.options import values
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -426,7 +427,7 @@ def audit(
     seed: Annotated[int, typer.Option(help="Seed of the simulated part.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the promises with measurements; exits 1 when a promise is broken."""
+    """Compare the promises of a campaign with measurements. Exits 1 if a promise is broken."""
     from confide.cli.render import show
     from confide.contract.progress import progress_bar
 

@@ -1,5 +1,5 @@
-"""The remaining privacy budget of a data set: from the ledger if the ledger knows the data set, otherwise from the
-campaign file alone.
+"""The remaining privacy budget of a data set. If the ledger does not know the data set, the budget is that of the
+campaign file.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ _FROM = {
 def budget(
     campaign: Campaign, url: str | None
 ) -> tuple[Budget, Refused | InvalidInput | None, tuple[str, ...]]:
-    """The budget of a campaign, the reason why it would be refused, and warnings about charges that the ledger may not
-    know.
+    """The privacy budget for a campaign, the reason why the ledger would refuse the campaign, and warnings about
+    charges that the ledger may not know.
 
     Args:
-        campaign: planned campaign.
-        url: URL of the store whose ledger counts; default the installation's own store. The store need not exist yet.
+        campaign: campaign whose charge is asked for.
+        url: URL of the store with the ledger; None for the installation's own store. The store need not exist yet.
 
     Returns:
-        The budget; the reason, or None where the data set's account admits the campaign; and facts about the same
-        people that the ledger may not know.
+        The budget; the reason for a refusal, or None if the account of the data set admits the campaign; and warnings
+        about charges to the same people that the ledger may not know.
 
     Raises:
-        InvalidInput: the text is no URL of a store, or the store cannot be used.
+        InvalidInput: `url` is not the URL of a store, or the store cannot be used.
     """
     try:
         with store_if_any(url) as (name, there):
@@ -126,7 +126,7 @@ def _refusal(
 
 
 def budget_section(found: Budget) -> Section:
-    """The budget as a section for a human reader."""
+    """The budget as a section of a page."""
     asks, left = (("this campaign was charged", "left after that") if found.charged else
                   ("this campaign asks for", "left"))
     rows = [("data set", found.data_set), (asks, found.asks), (left, found.left),

@@ -1,5 +1,5 @@
-"""The command `confide channel`, which needs no campaign: it analyses the privacy of a randomisation that the user
-describes.
+"""The command `confide channel`, which needs no campaign. It analyses the privacy of a randomised answer that the user
+describes in a file.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def channel(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the result as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the privacy of a randomisation in every notion of privacy, the success of an attacker, and the best possible
-    accuracy.
+    """Show the privacy of a randomised answer in every notion of privacy, the success of an attacker, and the best
+    possible accuracy.
     """
     from confide.campaign.report import page
     from confide.channels import read_channel_file

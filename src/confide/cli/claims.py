@@ -1,4 +1,6 @@
-"""The command `confide claims`: the claims of the sources, the verdict on each claim, and the recomputed evidence."""
+"""The command `confide claims`: claims of published sources, the verdict on each claim, and the evidence for the
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ def claims(
         "Write the verdicts and figures that --verify finds, for later comparisons.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict than the
-    stored one, another figure than the pinned one, or evidence that fails.
+    """Show published claims, the verdict on each claim, and the evidence. Exits 1 if --verify finds a verdict that
+    differs from the stored one, a figure that differs from the pinned one, or evidence that fails.
     """
     from confide.cli.render import show
     from confide.contract import InvalidInput

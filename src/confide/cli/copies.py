@@ -1,5 +1,5 @@
-"""Copies of an installation: `confide backup`, `confide restore`, and the list of campaigns that are held after a
-restore. The module also has `confide migrate`, which rewrites campaign files.
+"""The commands `confide backup` and `confide restore` for copies of an installation, and `confide restored` for
+campaigns that are on hold after a restore. The command `confide migrate` rewrites campaign files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def backup(
     out: Annotated[Path, typer.Argument(metavar="FILE", help="Path of a new archive that only its owner can read.")],
     store: StoreUrl = None,
 ) -> None:
-    """Copy the installation: its store, its keys and its notes. Other processes may use the installation meanwhile."""
+    """Copy the installation, with its store, keys and notes, into an archive. Other processes may use the installation
+    meanwhile.
+    """
     from confide.campaign import Home, Store
     from confide.campaign.backup import backup as copy
 
@@ -36,7 +38,9 @@ def restore(
         "A new folder for the installation; set CONFIDE_HOME to this folder from now on.")],
     store: StoreUrl = None,
 ) -> None:
-    """Make an installation from a copy, in a new folder. A copy of a PostgreSQL store needs an empty database."""
+    """Make an installation from an archive of `confide backup`, in a new folder. A copy of a PostgreSQL store needs an
+    empty database.
+    """
     from confide.campaign.backup import restore as load
 
     found = load(archive, home, url=store)
@@ -57,8 +61,8 @@ def restored(
         "will. May be given several times."))] = None,
     store: StoreUrl = None,
 ) -> None:
-    """List the campaigns of a restored installation that are held, because the original installation may have settled
-    or paid them.
+    """List the campaigns of a restored installation that are on hold, because the original installation may have
+    settled or paid them. With --confirm, a campaign continues in this installation.
     """
     from confide.campaign import Home, Store
     from confide.campaign.backup import confirm as confirmed
@@ -79,8 +83,8 @@ def migrate(
     check: Annotated[bool, typer.Option("--check", help="List the changes, and write nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rewrite campaign files in today's words. Each file still describes the same campaign, and a copy of the old file
-    is kept beside it. All files are checked before the first is written.
+    """Replace former words in campaign files by the present words. Each file still describes the same campaign. A copy
+    of the old file is kept in the same folder. All files are checked before the first file is written.
     """
     from confide.campaign.migrating import look, rewrite
 

@@ -1,4 +1,4 @@
-"""The script of `make demo`: it runs the main commands on real data, one after another."""
+"""The script behind `make demo`. It runs the main commands on real data, one after another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = (
 
 
 def main() -> int:
-    """Run every step, and stop at the first step that fails."""
+    """Run all commands of the demo, and stop at the first command that fails."""
     start = time.monotonic()
     for title, arguments in STEPS:
         print(f"\n{'=' * 100}\n{title}\n$ confide {' '.join(arguments)}\n", flush=True)

@@ -1,7 +1,8 @@
-"""Exit codes of exceptions: 0 done, 2 bad input, 3 refused, 1 a fault of the program or of a store.
+"""Exit codes and messages for errors: 0 done, 2 bad input, 3 refused, 130 interrupted, 1 a fault of the program or of a
+store.
 
-An unexpected exception may carry a private value in its message, so only its type and place are shown. The whole
-traceback appears when CONFIDE_DEBUG is set, for developers who work with their own data.
+The message of an unexpected exception may hold a private value, so only the type and the place of the exception are
+shown. Developers who work with their own data can set CONFIDE_DEBUG to see the whole traceback.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _USAGE: type[Any] = next(each for each in typer.BadParameter.__mro__ if each.__n
 
 
 def guarded(app: Callable[..., Any]) -> int:
-    """Run a typer application and return its exit code."""
+    """Run a typer application, print one line for an error, and return the exit code."""
     try:
         with _plain_warnings():
             result = app(standalone_mode=False)

@@ -1,4 +1,6 @@
-"""The operator's commands after a run: campaigns, ledger, payouts and withdraw. The command verify is for anybody."""
+"""The operator's commands around a run: campaigns, ledger, payouts and withdraw. The module also has the command
+verify, which anybody can use.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def ledger(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the privacy loss of each person or data set, by campaign."""
+    """Show the privacy losses that were charged to each data set, by campaign. With --id, show those of one person."""
     from confide.campaign.ledger_gaps import other_releases
     from confide.campaign.pages import ledger_sections, subject_section
     from confide.cli.render import show
@@ -68,7 +70,9 @@ def verify(
                                              "Your own file: the command also checks your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a pack again, offline; exits 1 if something is broken, 3 if something could not be checked."""
+    """Check the public files of a settled campaign, offline. Exits 1 if something is broken, and 3 if something could
+    not be checked.
+    """
     from confide.campaign import verify as check
     from confide.campaign.pages import verification_section
     from confide.cli.render import show
@@ -90,8 +94,8 @@ def withdraw(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Withdraw a participant's record. Before the settlement the record counts as empty; after the settlement it is
-    erased.
+    """Withdraw a participant's record. Before the settlement, the record then counts as empty. After the settlement,
+    the participant's record and share are erased.
     """
     it = load(campaign)
     with store_if_any(store) as (_, there):

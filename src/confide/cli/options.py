@@ -1,4 +1,6 @@
-"""Shared parts of the commands: options, loading a campaign, parsing a typed record, opening a store, printing JSON."""
+"""The parts that commands share: options, loading a campaign, parsing a typed record, opening a store, and printing
+JSON.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,15 @@ Another = Annotated[bool, typer.Option("--another-campaign", help=
 
 
 def load(path: Path) -> Campaign:
-    """Load a campaign from its file."""
+    """Load a campaign from its campaign file."""
     from confide.campaign import Campaign
 
     return Campaign.load(path)
 
 
 def open_store(url: str | None, campaign: Campaign) -> Store:
-    """Open the store in which a campaign was settled; the caller closes it, as by `with`. No store is created: a
-    mistyped URL must not show a fresh budget.
+    """Open the existing store in which a campaign was settled. The caller closes the store, for example by `with`. No
+    store is created, because a mistyped URL must not show an unused budget.
     """
     from confide.campaign.stored import existing
 
@@ -54,8 +56,8 @@ def open_store(url: str | None, campaign: Campaign) -> Store:
 
 @contextmanager
 def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
-    """The name of the store, and the store, or None in its place. A new installation has no store until the first run
-    makes it.
+    """A context with the name of the store and the opened store. In a new installation, where no store exists before
+    the first run, the second value is None.
     """
     from confide.campaign import Home
 
@@ -70,13 +72,13 @@ def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
 
 
 def head(campaign: Campaign) -> dict[str, Any]:
-    """The first entries of every JSON output about a campaign."""
+    """The first entries of every JSON output about a campaign: its file, its kind and its title."""
     file = campaign.file
     return {"campaign": str(file.path), "kind": file.kind.name, "title": file.title}
 
 
 def emit(model: BaseModel) -> None:
-    """Print one JSON object on one line of printable letters."""
+    """Print one JSON object on one line. Characters that cannot be printed are escaped."""
     line = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
     print("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in line))
 
@@ -95,14 +97,14 @@ _LONGEST = 1 << 16
 
 
 def values(texts: Sequence[str]) -> dict[str, str]:
-    """Mapping from column name to the text that the user typed for the column on the command line.
+    """Mapping from the name of a column to the text that the user typed for this column on the command line.
 
     Args:
-        texts: texts of the options, each COLUMN=VALUE,...; "-" stands for the lines of standard input, which appear in
-            no shell history and no list of processes.
+        texts: values of the option, each in the form COLUMN=VALUE,...; "-" stands for the lines of standard input,
+            which appear neither in the history of the shell nor in the list of processes.
 
     Raises:
-        InvalidInput: a piece has no `=`, or a column stands twice.
+        InvalidInput: a value does not have the form COLUMN=VALUE, or a column is given twice.
     """
     pieces: list[str] = []
     for text in texts:

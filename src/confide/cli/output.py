@@ -1,4 +1,6 @@
-"""The output of `--json`: one object per command, described by a schema in the repository."""
+"""The output of `--json`: one JSON object for each command. The schema of all outputs is `schema.json` in this
+package.
+"""
 
 from __future__ import annotations
 
@@ -530,7 +532,7 @@ Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | Sub
 
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:
-    """Sections as their JSON model."""
+    """The JSON models of sections."""
     return [SectionModel.model_validate(json_ready(part.to_dict())) for part in parts]
 
 

@@ -1,5 +1,5 @@
-"""The commands of the participants' side: submit draws a report, contracts offers the terms, and rehearse plays every
-participant.
+"""The commands around participants: submit draws a participant's report, contracts draws up contracts from reports, and
+rehearse draws the reports of all participants from public answers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def submit(
         "[10, as in a browser].")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The participant's side: draw their report on their own computer, once, and show the data that they hand in."""
+    """Draw a participant's report on their own computer, once, and show the row that they hand in."""
     from confide.cli.options import values
     from confide.contract.kinds import ContractKind
     from confide.privacy.device_odds import LARGEST_LEVEL
@@ -102,8 +102,8 @@ def contracts(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw up every participant's contract from the reports, show one contract, or make the contracts final. For the
-    operator.
+    """Draw up every participant's contract from the reports, show one contract, or make the contracts final. The
+    command is for the operator.
     """
     from confide.campaign import Store
     from confide.campaign.another import check_meant
@@ -167,9 +167,7 @@ def rehearse(
     total: Total = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play the side of every participant with true answers that are public already, and write the reports that they
-    would hand in.
-    """
+    """Draw the reports of all participants from true answers that are public already, and write them to a file."""
     from confide.contract.progress import progress_bar
 
     it = load(campaign)

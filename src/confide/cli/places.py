@@ -1,4 +1,4 @@
-"""The list of files that a run leaves, with the readers of each file. The list does not depend on the records."""
+"""The list of the files that a run writes, with the audience of each file. The list does not depend on the records."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _found(folder: Path, shares: bool) -> dict[str, tuple[str, bool]]:
 
 
 def places(folder: Path, *, shares: bool) -> dict[str, str]:
-    """Mapping from file name to path for the files in the folder of an outcome. `shares` says whether the participants
-    have shares.
+    """Mapping from name to path, for the files in the folder of an outcome. The argument `shares` states whether
+    participants have shares.
     """
     return {name: str(folder / name) for name in _found(folder, shares)}
 
 
 def where(folder: Path, *, study: bool, shares: bool) -> Section:
-    """The list of files in the folder of an outcome, with the readers of each file."""
+    """A section with the list of the files in the folder of an outcome, and the audience of each file."""
     rows = tuple((name, holds, "public" if public and not study else "the operator alone")
                  for name, (holds, public) in _found(folder, shares).items())
     table = Table(columns=("file", "list of contents", "for"), rows=rows)

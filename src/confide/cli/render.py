@@ -1,4 +1,4 @@
-"""Sections printed on a terminal: texts, tables, and descriptions in place of pictures."""
+"""Print sections on a terminal: texts, tables, and a description in place of each picture."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isa
 
 
 def escape(text: str) -> str:
-    """A text for the terminal, printed literally: markup has no effect, and control characters are replaced."""
+    """A text in a form in which the terminal prints it literally: markup has no effect, and control characters are
+    replaced.
+    """
     return markup.escape(printable(text))
 
 
 def show_title(title: str) -> None:
-    """Print a campaign's title, whatever characters it holds."""
+    """Print the title of a campaign literally, so that special characters have no effect."""
     console.print(f"[bold]{escape(title)}[/bold]")
 
 
 def show(parts: Sequence[Section]) -> None:
-    """Print sections. Sections of studies and private sections are marked."""
+    """Print sections. Sections of studies and private sections have a visible mark."""
     for part in parts:
         mark = ""
         if part.study:
@@ -85,7 +87,7 @@ def _widths(rows: Sequence[Sequence[str]], whole: int) -> list[int]:
 
     Args:
         rows: cells; the first row holds the headings.
-        whole: width of the terminal in letters.
+        whole: width of the terminal in characters.
     """
     columns = range(len(rows[0]))
     room = whole - _GAP * (len(columns) - 1)

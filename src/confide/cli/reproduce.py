@@ -1,6 +1,4 @@
-"""The command `confide reproduce`, which computes published statements, figures and tables again: one, several, or all
-of them.
-"""
+"""The command `confide reproduce`, which computes published statements, figures and tables again."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ def reproduce(
                      ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute published statements, figures or tables again: pictures, tables, our numbers beside the sources'.
+    """Compute published statements, figures or tables again, and compare the new numbers with those of the sources.
 
     Findings are stored, and are computed again only when the library, or a package that the study uses, changes.
     """

@@ -1,4 +1,4 @@
-"""The commands for the web service: `confide serve` runs it, and further commands manage its operators."""
+"""The commands for the web service: `confide serve` runs the service, and `confide operators` manages its operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHORTEST_TOKEN = 20  # letters
 
 
 class RoleName(StrEnum):
-    """The rights of an operator."""
+    """The rights of an operator, as in `confide.service.access.Role`."""
 
     viewer = "viewer"
     operator = "operator"
@@ -84,7 +84,9 @@ def serve(
                                                 "to clients that send this token [to nobody].")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Serve campaigns until stopped: the API for several operators, the participants and the public."""
+    """Run the web service until it is stopped: pages and API for several operators, for participants and for the
+    public.
+    """
     _extra()
     from pydantic import ValidationError
 
@@ -123,7 +125,7 @@ def serve(
 
 @operators.command("list")
 def list_(store: StoreUrl = None) -> None:
-    """List the people who may run campaigns."""
+    """List all operators, with their role and with whether they are active."""
     with _opened(store) as there:
         for each in there.all():
             print(f"{each.name}  {each.role}{'' if each.active else '  (not active)'}"
@@ -144,7 +146,7 @@ def add(
                                                 "The operator's identifier (subject) at that provider.")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Add an operator. The command asks for the operator's password, unless an issuer identifies the operator."""
+    """Add an operator. The command asks for the operator's password, unless a password file or an issuer is given."""
     from confide.contract import InvalidInput
     from confide.service.access import Role
 
@@ -168,7 +170,7 @@ def change(
     password_file: PasswordFile = None,
     store: StoreUrl = None,
 ) -> None:
-    """Change an operator's rights or password. The operator's sessions end."""
+    """Change an operator's rights or password. All sessions of the operator end."""
     from confide.service.access import Role
 
     with _opened(store) as there:

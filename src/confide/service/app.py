@@ -1,4 +1,4 @@
-"""The service as an ASGI application: the API with its schema (`/api/v1`), pages, health checks and metrics."""
+"""The service as an ASGI application: the API with its schema (under `/api/v1`), pages, health checks and metrics."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def add_pages(app: FastAPI) -> None:
 
 
 def as_page(request: Request, status: int, detail: str, limit: str) -> Response | None:
-    """Page that shows a problem; None if a program made the request.
+    """The page that shows a problem to a browser; None if a program made the request.
 
     Args:
-        request: the request.
+        request: request that has the problem.
         status: HTTP status.
-        detail: text of the problem.
-        limit: text of the remedy.
+        detail: problem, as a text.
+        limit: way to solve the problem, as a text.
     """
     if request.url.path.startswith(_API) or "text/html" not in request.headers.get("accept", ""):
         return None
@@ -69,7 +69,7 @@ class Alive(BaseModel):
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """The application of one process.
+    """Make the ASGI application of one process.
 
     Args:
         settings: settings of the service; if left out, the settings for the installation's own store.

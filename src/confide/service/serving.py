@@ -1,8 +1,9 @@
-"""Serving by one or several processes, which end gracefully. Each process reads its settings from the environment.
+"""Run the service in one or several processes, which end gracefully. Each process reads its settings from the
+environment.
 
 A process that has to end accepts no new requests, answers the requests that it has begun, and stores received reports.
-The process leaves its job to another process, which resumes it. A process whose supervisor has died ends gracefully,
-like any process that has to end.
+Another process resumes the job that the ending process leaves. A process whose supervisor has died ends in the same
+way.
 
 The sockets are opened before the service reports that it serves, so that an occupied port is reported at once.
 """
@@ -39,14 +40,14 @@ _SYSTEM_PORTS = 1024  # below, a port takes rights of its own
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen at every address of a host. The caller closes the sockets.
+    """Open sockets that listen at every address of a host. The caller closes the sockets.
 
     Args:
-        host: a name or an address of this machine.
-        port: the port.
+        host: name or address of this machine.
+        port: number of the port at which the service listens.
 
     Raises:
-        Refused: the port is occupied, or may not be used.
+        Refused: the port is occupied, or this process may not use it.
         InvalidInput: the host is not on this machine.
     """
     try:
@@ -95,7 +96,7 @@ def _refused(error: OSError, host: str, port: int) -> Refused:
 
 
 VARIABLE = "CONFIDE_SERVICE"
-"""The environment variable that holds the settings, as JSON."""
+"""Name of the environment variable that holds the settings as JSON."""
 
 _APPLICATION = "confide.service.serving:application"
 _PROTOCOL = "confide.service.shell.headers:Protocol"
@@ -104,7 +105,8 @@ _SILENT = 30  # seconds without a sign of life after which a process is replaced
 
 
 def application() -> FastAPI:
-    """The application of this process, with settings from the environment; also for `uvicorn --factory`.
+    """The ASGI application of this process, with settings from the environment. Uvicorn can also start the application,
+    with the option `--factory`.
 
     Warnings of a run may quote records. The log contains only warnings that are built from public facts.
     """
@@ -121,15 +123,16 @@ def serve(
     settings: Settings, *, host: str, port: int, workers: int = 1, proxy: str = "",
     listening: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer requests until stopped.
+    """Run the service until it is stopped.
 
     Args:
         settings: settings of the service.
-        host: the address to listen on.
-        port: the port.
-        workers: number of processes.
-        proxy: address of a reverse proxy in front, with headers that identify the caller; empty if there is none.
-        listening: function that is called once the service has the port.
+        host: name or address at which the service listens.
+        port: number of the port at which the service listens.
+        workers: number of processes that answer requests.
+        proxy: address of a reverse proxy in front of the service, whose headers with the caller's address are trusted;
+            empty if there is no proxy.
+        listening: function that is called when the service listens at the port.
 
     Raises:
         Refused: the port is occupied.

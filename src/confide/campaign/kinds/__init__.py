@@ -1,4 +1,4 @@
-"""Kinds of campaigns: one module for each kind of confide, and base classes for a kind of your own."""
+"""Kinds of campaigns: one module for each kind that confide ships, and base classes for a kind of your own."""
 
 from confide._lazy import exports
 

@@ -1,5 +1,5 @@
-"""The kind `bits`: it buys reports on a fact from people with known privacy costs, and pays reports that agree with the
-majority of the other reports.
+"""The kind `bits`: it buys reports on a fact from people with known privacy costs. A report is paid if it agrees with
+the majority of the other reports.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class BitsConfig(BitConfig):
 
 
 class BitsPages(BitPages):
-    """The texts on the pages of a majority market."""
+    """The texts on the pages of a campaign of the kind `bits`."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         it: MajorityMarket = plan.market
@@ -139,7 +139,7 @@ def _robust(it: MajorityMarket) -> Text:
 
 
 class BitsKind(BitKind):
-    """Buy randomised reports on a fact, at privacy costs that everybody knows."""
+    """Buy randomised reports on a fact from people whose privacy costs are publicly known."""
 
     name = "bits"
     summary = "buy one randomised yes or no from each person, to learn a fact, at privacy costs that are known"

@@ -1,5 +1,5 @@
-"""The kind `bits-pair`: it buys an estimate of a share of ones from people with correlated bits, whatever the cause of
-the correlation.
+"""The kind `bits-pair`: it buys an estimate of the share of people with the answer 1. People's answers may be
+correlated for any reason.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Belief(Keys):
         return self
 
     def prior(self, people: int) -> PairPrior:
-        """The joint law of the bits."""
+        """The joint law of the bits of the invited people, exchangeable between them."""
         if self.groups is not None:
             return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
         if self.beta is not None:
@@ -80,7 +80,7 @@ class Belief(Keys):
         return PairPrior.of_pairs(people, *(self.pairs or (0.0, 0.0)))
 
     def role(self) -> Category | None:
-        """The role of the column of groups."""
+        """The public role of the column with each person's group; None where the reports have no such column."""
         if self.column is None or self.groups is None:
             return None
         return Category(column=self.column, levels=tuple(each.name for each in self.groups))
@@ -98,7 +98,7 @@ class BitsPairConfig(BitConfig):
 
 
 def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
-    """A table with one row per group: the best reply of a member who knows their own group."""
+    """A table with one row for each group: the report that is best for a member who knows their own group."""
     groups = belief.groups or ()
     rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups],
                         [each.name for each in groups])
@@ -113,10 +113,10 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
 
 @dataclass(frozen=True)
 class PairPages(BitPages):
-    """The texts on the pages of a market of pairs.
+    """The texts on the pages of a campaign of the kind `bits-pair`.
 
     Args:
-        belief: the belief of the file.
+        belief: table `[belief]` of the campaign file.
     """
 
     belief: Belief
@@ -237,7 +237,7 @@ def _failure(it: PairMarket, error: float) -> float | None:
 
 
 class BitsPairKind(BitKind):
-    """Buy randomised reports of correlated bits."""
+    """Buy one randomised report from each participant, where participants' answers are correlated."""
 
     name = "bits-pair"
     summary = "buy one randomised yes or no from each person with correlated answers, to learn a share"

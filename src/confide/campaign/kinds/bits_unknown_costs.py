@@ -1,4 +1,6 @@
-"""The kind `bits-unknown-costs`: it buys reports on a fact from people who alone know the cost of their privacy."""
+"""The kind `bits-unknown-costs`: it buys reports on a fact. Only the participants themselves know the cost of their
+privacy.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ from confide.privacy.response import randomized_response
 __all__ = ["KIND", "WORTH", "BitsUnknownCostsKind"]
 
 WORTH = "worth"
-"""Name of the field for the participant's value of a nat of privacy, which stays on the participant's own device."""
+"""Name of the form field for the amount of money that a nat of privacy is worth to the participant. This amount stays
+on the participant's own device.
+"""
 
 _SMALLEST_TARGET = 1e-9
 _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "participation.threshold",
@@ -63,7 +67,7 @@ class CostLawTable(LawTable):
         "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
 
     def build(self) -> CostLaw:
-        """The law F of the costs."""
+        """The probability law F of the amount that a nat of privacy is worth to a participant, in the currency."""
         values = [float(getattr(self, name)) for name in self.NEEDS[self.law]]
         match self.law:
             case "lognormal":
@@ -114,7 +118,7 @@ class BitsUnknownCostsConfig(BitConfig):
 
 
 class UnknownCostPages(BitPages):
-    """The texts on the pages of a threshold market."""
+    """The texts on the pages of a campaign of the kind `bits-unknown-costs`."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         it, bit = plan.market, plan.config.bit
@@ -214,7 +218,9 @@ class BitsUnknownCostsKind(BitKind):
         return audit(audited.unknown_costs(plan.collection, seed), progress)
 
     def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """Form fields for the participant's answer and their value of privacy; both stay on their own device."""
+        """Form fields for the participant's answer, and for the amount that a nat of privacy is worth to them. Both
+        stay on the participant's own device.
+        """
         return [*super().asked(config, plan), Field(
             column=WORTH, label="How much is one nat of privacy of your answer worth to you?",
             form="number", above=0.0, unit=config.payment.currency, required=False,
@@ -225,7 +231,9 @@ class BitsUnknownCostsKind(BitKind):
     def device(
         self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Instructions for the participant's device: randomised response at the level that is best for them."""
+        """Instructions for the participant's device: randomised response at the epsilon that is best for the
+        participant.
+        """
         it: ThresholdMarket = plan.market
         ceiling = it.largest_level
         if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged

@@ -25,7 +25,7 @@ __all__ = ["KIND", "BundlesKind"]
 
 
 class BundlesKind(MatchingKind):
-    """Hand several goods to each participant, according to the reported values of bundles."""
+    """Hand out scarce goods, several to a participant, according to the reported values of bundles of goods."""
 
     name = "bundles"
     summary = "hand out scarce goods, several to each person, by people's private values of bundles"
@@ -40,7 +40,9 @@ class BundlesKind(MatchingKind):
         return bundles_plan_of(config, pages)
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """Form fields: a number for each good, or the value of each further good where all goods are alike."""
+        """Form fields with a number for each good. Where all goods are alike, the form has one field for the value that
+        each further good adds.
+        """
         columns, scale = config.columns(), plan.scale
         if not config.counted:
             return fields_of_goods([(name, name) for name in columns], scale, _together(config))
@@ -50,7 +52,9 @@ class BundlesKind(MatchingKind):
         return fields_of_goods(list(zip(columns, labels, strict=True)), scale, _together(config))
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
-        """One participant's record, in the form that the campaign's valuation class takes."""
+        """The record of the participant at this position of the batch, in the form that the campaign's valuation class
+        takes.
+        """
         return record_of(plan.market.valuation, batch.row(place))
 
 

@@ -1,5 +1,5 @@
-"""Kinds of campaigns whose records never leave their owners: one question with two answers, and a report that the
-participant's device draws.
+"""The base class of campaign kinds in which records never leave their owners. Participants answer one question with two
+answers, and the participant's own device draws a randomised report from the answer.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["ANSWER", "DeviceKind", "Played", "exactly"]
 
 ANSWER = "answer"
-"""Name of the field for the participant's true answer, which stays on the device; the report has the campaign's own
-column.
+"""Name of the form field for the participant's true answer, which stays on the device. The drawn report has another
+name: the column of the campaign file.
 """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Played:
-    """The result of a rehearsal, which plays the side of all participants.
+    """The result of a rehearsal: public true answers, and the reports that the participants' devices would draw from
+    them.
 
     Args:
-        truth: the true answers, as a batch of records.
-        reports: the reports that were drawn for the true answers.
+        truth: true answers, as a batch of records.
+        reports: batch of the reports that were drawn from the true answers.
     """
 
     truth: Any
@@ -70,11 +71,13 @@ class DeviceKind(PeoplesKind):
     notion: Literal["epsilon", "rho"] = "epsilon"
 
     def question(self, config: Any) -> str:
-        """The question to participants: the column's name, unless a kind replaces it."""
+        """The question to participants: by default the name of the column of reports."""
         return self._role(config).column
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """The trials of every kind, after a check that `submit` draws by the same law as pages do."""
+        """The trials of `PeoplesKind.trials`, after a check that `submit` draws by the same law as the pages in a
+        browser.
+        """
         found = super().trials(config, plan)
         self._check_law(plan)
         return found
@@ -82,15 +85,15 @@ class DeviceKind(PeoplesKind):
     # ---- the participant's side
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """The form field for the participant's answer, which stays on their own device; an empty answer means that they
-        take no part.
+        """The form field for the participant's true answer, which stays on their own device. An empty answer means that
+        the participant takes no part.
         """
         return [Field(column=ANSWER, label=self.question(config), form="choice", choices=self._role(config).levels,
                       required=False, note="Your answer does not leave your device. Leave it empty to take no part.")]
 
     def private(self, config: Any, plan: Any, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The input of `submit`, and the privacy level that a report costs the participant; (None, 0) for an empty
-        answer.
+        """The pair of the input of `submit` and the epsilon, in nats, that a report costs the participant. The pair is
+        (None, 0) for an empty answer.
         """
         check_typed({ANSWER: "", **values}, [ANSWER])
         if not str(values.get(ANSWER, "")).strip():
@@ -101,7 +104,7 @@ class DeviceKind(PeoplesKind):
         return np.array([rank], dtype=np.float64), self.level(plan)
 
     def level(self, plan: Any) -> float:
-        """The epsilon of one report towards the collector, in nats.
+        """The epsilon, in nats, that the mechanism promises for one report towards the collector.
 
         Raises:
             InvalidInput: the mechanism does not promise exactly one epsilon to the collector.
@@ -114,13 +117,13 @@ class DeviceKind(PeoplesKind):
         return float(loss.epsilon)
 
     def device(self, config: Any, plan: Any, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Instructions for the participant's device: randomised response at the promised level."""
+        """Instructions for the participant's device: randomised response at the promised epsilon."""
         role, level = self._role(config), exactly(self.level(plan))
         return {"law": "response", "column": role.column, "input": ANSWER, "answers": list(role.levels),
                 "epsilon": {"numerator": str(level.numerator), "denominator": str(level.denominator)}}
 
     def known(self, config: Any, plan: Any) -> Sequence[Field]:
-        """No field: the operator adds nothing to a participant's row."""
+        """The fields that the operator adds to a participant's row: none in this kind."""
         return ()
 
     def row(self, config: Any, identity: str, report: int | None) -> dict[str, str]:
@@ -129,7 +132,7 @@ class DeviceKind(PeoplesKind):
         return {self._id(config): identity, role.column: "" if report is None else role.levels[report]}
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
-        """The participant's slot and report, from the row that their device made."""
+        """The participant's slot, from 0, and the bytes of their report, from the row that their device made."""
         role = self._role(config)
         own = own_values(values, self._id(config), self.identity(config, identity))
         if own.get(role.column) == "":
@@ -141,7 +144,7 @@ class DeviceKind(PeoplesKind):
     def rehearse(
         self, config: Any, plan: Any, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
-        """Play the side of all participants, with answers that are public already.
+        """Draw the reports of all participants from true answers that are public already.
 
         Returns:
             A collection whose `data` is `Played`.
@@ -164,15 +167,15 @@ class DeviceKind(PeoplesKind):
         return Collection(data=Played(truth=truth, reports=reports), rejected=rejected)
 
     def rows(self, config: Any, data: Played) -> Sequence[dict[str, str]]:
-        """The rows that all participants of a rehearsal hand in; in a campaign without ids, one row for every slot,
-        with empty rows where nobody takes part.
+        """The rows that all participants of a rehearsal hand in. In a campaign without ids, every slot has a row, and
+        the row is empty where nobody takes part.
         """
         drawn = dict(zip(data.reports.index.tolist(), data.reports.cells[:, 0].astype(int).tolist(), strict=True))
         slots = range(config.people.count) if config.people.id == "row" else sorted(drawn)
         return [self.row(config, str(slot + 1), drawn.get(slot)) for slot in slots]
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        """A table that compares the true answers with the reports."""
+        """The study page: a table of the numbers of true answers and of reports."""
         played: Played = collection.data
         levels = self._role(plan.config).levels
         counts = [np.bincount(each.cells[:, 0].astype(int), minlength=len(levels)) for each in
@@ -220,11 +223,11 @@ class DeviceKind(PeoplesKind):
 
 
 def exactly(level: float) -> Fraction:
-    """The rational epsilon at which a device draws: the smaller of the level's shortest decimal and the exact value of
-    its double.
+    """The rational epsilon at which a device draws. It is the smaller of two numbers: the exact value of the given
+    double, and the shortest decimal that is read as this double.
 
     Args:
-        level: the level in nats.
+        level: epsilon in nats.
 
     Example:
         >>> exactly(1.5), exactly(0.1) == Fraction(1, 10) < Fraction(0.1)

@@ -110,7 +110,7 @@ def _look_at_lines(source: TableSource, identity: str, good: str, value: str) ->
 
 
 class MatchingKind(KindSkeleton, PeoplesKind):
-    """Hand at most one good to each participant, according to the reported values."""
+    """Hand out scarce goods, at most one to each participant, according to the reported values of the goods."""
 
     name = "matching"
     summary = "hand out scarce goods, at most one to each person, by people's private values"
@@ -122,11 +122,11 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         AuctionBillboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
 
     def plan(self, config: MatchingConfig) -> GoodsPlan:
-        """Calibrate the market from the file's public parameters."""
+        """Calibrate the mechanism from the public parameters of the campaign file."""
         return plan_of(config, pages)
 
     def codec(self, plan: GoodsPlan) -> RowCodec:
-        """The codec that stores a row as its values."""
+        """The codec that stores a participant's row as bytes: the values of the goods."""
         return RowCodec(len(plan.config.columns()))
 
     # ---- records
@@ -155,7 +155,9 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return [*_judged_goods(config), *ids_of(self.roster(config), config.people.id)]
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
-        """A batch of one row that the participant types, coded as a row of the file would be."""
+        """A batch of one row, coded from the numbers that the participant types, as a row of the file of submissions
+        would be.
+        """
         row = typed(values, goods=config.columns(), scale=plan.scale)
         places = sorted(row)
         alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
@@ -165,14 +167,18 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return alone
 
     def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:
-        """Mapping from each good to the rank or the points that the participant may have typed for it."""
+        """Mapping from the name of each good to the rank or the points that the participant may have typed for this
+        good.
+        """
         columns, row, scale = config.columns(), batch.row(0), plan.scale
         if isinstance(scale, Ranks):
             return {columns[place]: 1.0 + sum(other > value for other in row.values()) for place, value in row.items()}
         return {columns[place]: scale.lowest + value * scale.unit for place, value in row.items()}
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
-        """Mapping from a good to the participant's value of it."""
+        """One participant's record: a mapping from the index of a good, from 0, to the participant's value of this
+        good.
+        """
         return batch.row(place)
 
     # ---- results
@@ -180,8 +186,8 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     def handout(
         self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
-        """The list of goods for each participant, with one line for each copy of a good. Where prices are charged, a
-        line has the price that the participant owes. Participants who withdrew are not in the list.
+        """The list of the goods that participants get, with one line for each participant and copy. Where prices are
+        charged, a line has the price that the participant owes. Participants who withdrew are not in the list.
         """
         kept = outcome.shares.filter(pc.is_valid(outcome.shares[plan.column]))
         there = pc.indices_nonzero(pc.is_valid(outcome.shares[plan.column])).to_numpy()

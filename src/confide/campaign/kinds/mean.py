@@ -1,5 +1,5 @@
-"""The kind `mean`: participants report how they fear two leaks, agree to a contract, send one noisy record, and are
-paid.
+"""The kind `mean`, which buys the mean of a number. Participants report whether they fear the operator's or the
+public's knowledge more, agree to a contract, send one noisy record, and are paid.
 """
 
 from __future__ import annotations
@@ -53,12 +53,13 @@ _STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Rehearsed:
-    """The result of a rehearsal, which plays the side of all participants.
+    """The result of a rehearsal: public records, reports, and the noisy records that the participants' devices would
+    send.
 
     Args:
-        truth: the true records, shape (n,) for n participants; nan where there is none.
-        reports: the reports, shape (n,) for n participants; nan where there is none.
-        records: the contracts, with the noisy records that were sent on them.
+        truth: true records of the n participants, shape (n,); nan for a participant without a record.
+        reports: reports of the n participants, in [0, 1], shape (n,); nan for a participant without a report.
+        records: contracts of all participants, together with the noisy records that were sent on these contracts.
     """
 
     truth: np.ndarray
@@ -70,7 +71,7 @@ class Rehearsed:
 
 
 class MeanKind(KindSkeleton, PeoplesKind):
-    """Buy a mean from participants who fear two leaks: to the operator, and to the public."""
+    """Buy the mean of a number from participants who fear what the operator and the public learn about them."""
 
     name: ClassVar[str] = "mean"
     summary: ClassVar[str] = ("buy the mean of a bounded number from people who fear leaks to the operator and to the "
@@ -86,7 +87,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return _plan(config)
 
     def codec(self, plan: PlannedMean) -> RecordCodec:
-        """The codec of a contract and the noisy record that was sent on it."""
+        """The codec that stores a contract together with the noisy record that was sent on this contract."""
         return RecordCodec()
 
     def payouts(self, plan: PlannedMean) -> PayoutTerms:
@@ -95,7 +96,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
                            highest=plan.largest_coins)
 
     def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
-        """The files of the reports, the contracts and the records, and of the records for a rehearsal."""
+        """The files that the campaign file names, as pairs (key, path): reports, contracts, noisy records, and the
+        public records for a rehearsal.
+        """
         played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
         return [("reports.source", config.reports.source), ("contracts.file", config.contracts.file),
                 ("data.source", config.data.source), *played]
@@ -103,7 +106,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
     # ---- the participant's side
 
     def asked_first(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """The form field on the participant's fear of two leaks; an empty answer means that they take no part."""
+        """The form field for the participant's report: a number from 0, for fear of the public's knowledge alone, to 1,
+        for fear of the operator's knowledge alone. An empty answer means that the participant takes no part.
+        """
         rule = plan.mechanism.rules[0]
         low, high = rule.support
         return [Field(
@@ -114,7 +119,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "you. The operator sees this number. Leave it empty to take no part.")]
 
     def asked(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """The form field for the participant's record, which stays on their own device; an empty answer means that
+        """The form field for the participant's true record, which stays on their own device. An empty answer means that
         nothing is sent.
         """
         record = config.record
@@ -125,14 +130,14 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "leave your device. Leave it empty to send nothing.")]
 
     def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """No field: the operator adds nothing to a participant's row."""
+        """The fields that the operator adds to a participant's row: none in this kind."""
         return ()
 
     def device(self, config: MeanConfig, plan: PlannedMean, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Instructions for the participant's device: the noise of their contract, in whole numbers.
+        """Instructions for the participant's device: the range of records and the noise of the participant's contract.
 
         Raises:
-            InvalidInput: `terms` is missing, or holds no terms of a contract.
+            InvalidInput: `terms` is missing, or is not the terms of a contract.
             NotGuaranteed: the noise does not keep the contract's privacy level.
         """
         if terms is None:
@@ -148,29 +153,31 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return config.record.question
 
     def level(self, plan: PlannedMean) -> float:
-        """The largest cost of one record, as rho of zero-concentrated privacy, so that campaigns with different Renyi
-        orders can be compared.
+        """The largest privacy cost of one record, as rho of zero-concentrated differential privacy. With rho, campaigns
+        with different Renyi orders can be compared.
         """
         return plan.mechanism.concentrated(plan.mechanism.caps.local)
 
     def private(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The participant's first report, with a cost of 0: nothing is drawn, and the report reveals nothing about
-        their record.
+        """The pair of the participant's first report and its privacy cost 0. The device draws nothing for this report,
+        and the report reveals nothing about the participant's record.
         """
         return self._concern(config, plan, values), 0.0
 
     def reported(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> dict[str, str]:
-        """The row that the participant hands in first, for the operator's file of reports."""
+        """The first row that the participant hands in, for the operator's file of reports: their id and their
+        report.
+        """
         concern = self._concern(config, plan, values)
         return {_id(config): identity, config.reports.column: "" if concern is None else repr(concern)}
 
     def on_terms(
         self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]:
-        """The participant's record together with their contract, and the rho that the record costs; (None, 0) where the
-        contract asks for no record, or the participant gives none.
+        """The pair of the participant's record with their contract, and the rho that the record costs. The pair is
+        (None, 0) where the contract asks for no record, or the participant gives none.
         """
         contract = lattice_contract(plan.mechanism, terms)
         plan.mechanism.check_contract(contract)
@@ -181,7 +188,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return (None, 0.0) if value is None else ((value, contract), rho)
 
     def caution(self, config: MeanConfig, values: Mapping[str, str]) -> str:
-        """The warning that the participant's device shows them alone about a record outside of the range."""
+        """The warning about a record outside of the public range, which the device shows to the participant alone;
+        empty for a record inside of the range.
+        """
         if config.record.column not in values:
             return ""
         value, low, high = self._value(config, values), config.record.low, config.record.high
@@ -191,12 +200,14 @@ class MeanKind(KindSkeleton, PeoplesKind):
                 "learn this")
 
     def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
-        """The row that the participant hands in on their contract, for the operator's file of records."""
+        """The second row that the participant hands in, for the operator's file of records: their id and their noisy
+        record.
+        """
         return {_id(config): identity, config.record.column: "" if report is None else Word.spelled(int(report))}
 
     def rows(self, config: MeanConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
-        """The rows that all participants of a rehearsal hand in; in a campaign without ids, one row for every slot,
-        with empty rows where nobody takes part.
+        """The rows that all participants of a rehearsal hand in on their contracts. In a campaign without ids, every
+        slot has a row, and the row is empty where nobody sends a record.
         """
         it = data.records
         sent = {int(k): int(m) for k, m, there in zip(it.index, it.message, it.sent, strict=True) if there}
@@ -230,14 +241,14 @@ class MeanKind(KindSkeleton, PeoplesKind):
     # ---- contracts
 
     def contracts_file(self, config: MeanConfig) -> str:
-        """The path of the file with the round of contracts, as the campaign file names it."""
+        """The path of the file with the contracts, as written in the campaign file."""
         return config.contracts.file
 
     def draw_up(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, without: Sequence[str],
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """The contracts of all participants, from the file of reports.
+        """Draw up the contracts of all participants from the file of reports.
 
         Raises:
             Refused: no report is usable, or everybody who reported is left out.
@@ -262,14 +273,14 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return found, rejected
 
     def committed(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
-        """The contracts, before any record is sent on them."""
+        """One batch with all contracts, before any record is sent on a contract."""
         yield as_drawn(drawn, plan.mechanism.people).with_messages({})
 
     def answered(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, batches: Iterable[ContractedRecords],
         progress: Progress | None = None,
     ) -> Submissions:
-        """The stored contracts, with the records that were sent on them."""
+        """The stored contracts, with the noisy records that participants sent on these contracts."""
         return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
 
     def round_sections(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
@@ -286,7 +297,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def submissions(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Submissions:
-        """Open the file of records and the round of contracts; the run reads the rows later."""
+        """Open the file of records and the file of contracts. The rows of records are read later, during the run."""
         return self._sent(config, self._drawn(config, plan, folder), folder, progress)
 
     def _sent(self, config: MeanConfig, drawn: ContractTerms, folder: Path, progress: Progress | None) -> Submissions:
@@ -305,7 +316,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def check(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """Read the reports once, and the records too where contracts are drawn up; the findings are for the operator
+        """Check the reports or, where contracts are drawn up already, the records. The findings are for the operator
         alone.
         """
         asked = None
@@ -320,16 +331,19 @@ class MeanKind(KindSkeleton, PeoplesKind):
                      tolerated=None, asked=asked)
 
     def one(self, plan: PlannedMean, batch: ContractedRecords, place: int) -> Contracted:
-        """A contract, and whether a record was sent on it."""
+        """The contract of the participant at this position of the batch, and whether a record was sent on this
+        contract.
+        """
         return batch.one(place)
 
     def parse_record(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[Contracted, int]:
-        """The participant's contract and noisy record, from typed values, and the participant's index.
+        """The pair of the participant's contract and the participant's position in the public list of ids, from typed
+        values.
 
-        The value `contract` is the text of the participant's contract. The column of records holds the noisy record
-        that the participant sent.
+        The value `contract` is the text of the participant's contract. The value of the column of records is the noisy
+        record that the participant sent; without this value, no record counts as sent.
         """
         from confide.contract.tokens import token_terms
 
@@ -367,8 +381,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def rehearse(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
-        """Play the side of all participants with records that are public already, on the round of contracts where there
-        is one.
+        """Draw the noisy records of all participants from records that are public already. The records are drawn on the
+        existing contracts or, where there are none, on contracts that follow from the file of reports.
 
         Returns:
             A collection whose `data` is `Rehearsed`.

@@ -1,5 +1,5 @@
-"""A plan that consists of a mechanism alone: its pages, the pages of its outcomes, and synthetic participants for
-trials.
+"""A plan that consists of a mechanism alone, with the pages before and after the run, and synthetic participants on
+which the mechanism is tried out.
 """
 
 from __future__ import annotations
@@ -46,23 +46,22 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["MechanismPlan", "board_table", "explain_sections", "made_up", "result_sections", "study_sections"]
 
 M_co = TypeVar("M_co", bound=Mechanism, default=Any, covariant=True)
-"""The type of the mechanism. A kind that names the type, as in `MechanismPlan[Mine]`, reads the mechanism's settings
-with type checks.
-"""
+"""The type of the mechanism. With `MechanismPlan[Mine]`, type checkers know the settings of the mechanism `Mine`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismPlan(Generic[M_co]):
-    """The plan of a campaign whose predictions are exactly the promises of its mechanism.
+    """The plan of a campaign that predicts nothing beyond the promises of its mechanism.
 
     Args:
-        config: the campaign's tables.
-        mechanism: the mechanism with its public parameters.
-        roles: the roles of the columns of a record.
-        share: a description of each participant's share, in words: "how many answered as you did".
-        remarks: observations from the trial of the mechanism, in sentences.
-        pays: the terms by which shares become money, with their column, currency and largest amount; None where nothing
-            is paid.
+        config: tables of the campaign file.
+        mechanism: mechanism with its public parameters.
+        roles: public roles of the columns of a record, such as a number with bounds or a category with levels.
+        share: description, addressed to a participant, of their own part of the result, such as "how many answered as
+            you did".
+        remarks: observations from the trials of the mechanism, in sentences.
+        pays: terms of the payments: the column of the shares that holds the payment, the currency and the largest
+            amount; None where nothing is paid.
     """
 
     config: Any
@@ -77,7 +76,7 @@ class MechanismPlan(Generic[M_co]):
         return self.mechanism.guarantees()
 
     def sections(self) -> Sequence[Section]:
-        """The mechanism's parameters and its promises."""
+        """The plan page: the mechanism's parameters and promises, and the remarks from its trials."""
         it = self.mechanism
         rows = tuple((self._named(word), _shown(part)) for word, part in parts_of(it).items())
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
@@ -97,14 +96,14 @@ class MechanismPlan(Generic[M_co]):
 
     @property
     def local(self) -> bool:
-        """Whether a promise holds towards the collector, so that a participant's device draws a report before anything
-        leaves it.
+        """Whether the mechanism promises privacy towards the collector of the reports. If so, a participant's device
+        draws a report from the record, and only the report leaves the device.
         """
         return bool(to_the_collector(self.guarantees))
 
     def offer(self) -> Sequence[Section]:
-        """The offer to a participant: the record to hand in, the readers of the record and the result, the
-        participant's share, and the ways to withdraw.
+        """The offer to a participant. The offer states the record to hand in, the readers of the record and of the
+        result, the participant's share, and the ways to withdraw.
         """
         promises = in_currency(self.guarantees, self.pays)
         private = [in_full(each) for each in promises.privacy]
@@ -144,8 +143,8 @@ class MechanismPlan(Generic[M_co]):
 
     @property
     def share_depends_on(self) -> str:
-        """The inputs of a share, in the mechanism's own words. For a mechanism with local reports the default is the
-        participant's report and the billboard.
+        """The inputs from which a share follows, in the mechanism's own words. The default is the participant's own
+        record and the billboard; for a mechanism with local reports, the participant's report and the billboard.
         """
         said = self.mechanism.share_depends_on
         if said != Mechanism.share_depends_on:
@@ -169,11 +168,11 @@ class MechanismPlan(Generic[M_co]):
 
 
 def in_currency(promises: Guarantees, pays: PayoutTerms | None) -> Guarantees:
-    """The promises with the currency of the payments filled in, wherever an amount of money names no unit.
+    """The promises of a mechanism, with the currency of the payments filled in where an amount of money has no unit.
 
     Args:
-        promises: the promises of a mechanism.
-        pays: the terms by which the mechanism's shares become money; None leaves the promises unchanged.
+        promises: promises of a mechanism.
+        pays: terms of the payments, with the currency; None leaves the promises unchanged.
     """
     return promises if pays is None else Guarantees(tuple(_in_currency(each, pays.currency) for each in promises))
 
@@ -201,17 +200,18 @@ _MOST = 100_000  # where it cannot; a campaign of more people than that has no t
 
 
 def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) -> Iterator[Trial]:
-    """The trials of a campaign on synthetic participants: one without any participants, and one with three participants
-    in every four slots, in two batches.
+    """The trials of a campaign. The first trial has no participants. The second trial has synthetic participants in
+    three of every four slots, in two batches.
 
     A campaign with more than a thousand invited people is tried with a thousand, if the kind can plan a campaign of
     this size. All other campaigns are tried with everybody who is invited, up to a hundred thousand people.
 
     Args:
-        kind: the kind of the campaign, a `PeoplesKind`.
-        config: the tables of the campaign file.
-        plan: the plan.
-        cells: whether the kind's records are rows of `columns`, so that synthetic ones can be generated.
+        kind: kind of the campaign, a `PeoplesKind`.
+        config: tables of the campaign file.
+        plan: plan of the campaign.
+        cells: whether the kind's records are rows of `columns`, so that synthetic records can be generated; if not,
+            there is only the first trial.
     """
     if config.people.count > _PEOPLE:
         config, plan = _smaller(kind, config) or (config, plan)
@@ -246,7 +246,9 @@ _SHOWN = 50  # rows of a table on a page
 
 
 def board_table(board: Any) -> pa.Table:
-    """A billboard as one table: its longest lists as columns, and each single number repeated in its own column."""
+    """The public billboard as one table. The longest lists of the billboard are columns, and each single number fills a
+    column of its own.
+    """
     parts = {word: np.atleast_1d(np.asarray(part)) for word, part in parts_of(board).items()}
     longest = max(len(part) for part in parts.values())
     return pa.table({name: pa.array(np.repeat(part, longest) if len(part) == 1 else part)
@@ -262,12 +264,12 @@ def _table(found: pa.Table, note: str = "") -> Table:
 def result_sections(
     outcome: PublicOutcome | SimulatedOutcome, found: pa.Table, pays: PayoutTerms | None = None
 ) -> Sequence[Section]:
-    """The public result, and the promises about it.
+    """The result page: the public result as a table, and the promises of the mechanism.
 
     Args:
-        outcome: the outcome of the run.
-        found: the public result as a table.
-        pays: the terms by which shares become money; None where nothing is paid.
+        outcome: outcome of the run.
+        found: table of the public result.
+        pays: terms of the payments, with their column and currency; None where nothing is paid.
     """
     promises = in_currency(outcome.guarantees, pays)
     first = (", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in found.to_pylist()[0].items())
@@ -281,15 +283,16 @@ def explain_sections(
     outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str,
     pays: PayoutTerms | None = None,
 ) -> Sequence[Section]:
-    """One participant's share, decoded again from their record and the billboard, and a sentence on its inputs.
+    """One participant's page: their share, decoded again from their record and the billboard, and a sentence on the
+    inputs of the share.
 
     Args:
-        outcome: the outcome of the run.
-        record: the participant's own record; None where the participant has no usable record.
-        index: the participant's position in the public list of ids, from 0.
-        share: a description of a share, in words.
-        depends_on: the inputs of a share, in words.
-        pays: the terms by which shares become money; None where nothing is paid.
+        outcome: outcome of the run.
+        record: record of the participant; None where the participant has no usable record.
+        index: position of the participant in the public list of ids, from 0.
+        share: description of a share, in words, as in `MechanismPlan.share`.
+        depends_on: inputs from which a share follows, in words, as in `MechanismPlan.share_depends_on`.
+        pays: terms of the payments, with their column and currency; None where nothing is paid.
 
     Raises:
         Refused: the participant withdrew, and their share was erased.
@@ -316,12 +319,13 @@ def explain_sections(
 def study_sections(
     collection: Any, outcome: SimulatedOutcome, tables: Callable[[Any], Mapping[str, pa.Table]]
 ) -> Sequence[Section]:
-    """A comparison of the result with the result without noise; it shows private data and is never a release.
+    """The study page, which compares the result with the result without noise. The page shows private data and must not
+    be published.
 
     Args:
-        collection: the data that the run read.
-        outcome: the outcome of the run with simulated noise.
-        tables: a function that returns the public tables of an outcome; the first table is compared.
+        collection: records that the run read.
+        outcome: outcome of the run, with simulated noise.
+        tables: function that returns the public tables of an outcome; only the first of these tables is compared.
     """
     bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
     released, true = (next(iter(tables(each).values())) for each in (outcome, bare))

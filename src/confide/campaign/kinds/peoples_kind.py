@@ -1,9 +1,9 @@
-"""The common part of kinds with one record per participant, found by its id on a public list.
+"""The base class of campaign kinds with one record for each participant on a public list of ids.
 
 A kind defines how one pass over a file reads records (`read`), how the values that one participant types become a
-record of the same form (`typed`), and which part of a batch is a record (`one`). By default a record is a row of
-numbers, read from columns with public roles. `PeoplesKind` provides everything else: ids, the operator's look at the
-records, a participant's own record, and the bytes that they hand in.
+record of the same form (`typed`), and how one record is taken from a batch (`one`). By default a record is a row of
+numbers, read from columns with public roles. `PeoplesKind` provides everything else: the list of ids, the operator's
+check of the records, a participant's own record, and the bytes that a participant hands in.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ __all__ = ["PeoplesKind", "absent", "own_values", "retyped"]
 
 
 class PeoplesKind:
-    """The part of a `Kind` that is the same for all kinds with records of people; `config` has the tables `people` and
-    `data`.
+    """The part of a `Kind` that is the same for all kinds with one record for each participant. The campaign file needs
+    the tables `people` and `data`.
 
     A kind may replace each hook in the following list:
 
     - `columns`: the public roles of a row's columns. The hooks `read`, `typed`, `one`, `codec` and `asked` belong
-      together: a kind whose record is not a row of cells replaces all of them. `retyped` recovers the typed values from
-      a stored record.
+      together: a kind whose record is not a row of cells replaces all five hooks. The hook `retyped` recovers the typed
+      values from a stored record.
     - `files`: the files that the campaign file names, by default its `[data] source`.
-    - `open`: opens the table that the campaign names; `look`: checks that its columns have fitting types; `judged`: the
-      rules for cells, by which the operator sees faults.
-    - `trials`: the synthetic participants on which a mechanism is tried out, where the plan is a `MechanismPlan`.
-    - `tolerated`: the number of lies and empty slots that the promises allow for.
+    - `open`: opens the table that the campaign file names. `look`: checks that the columns of this table have the right
+      types. `judged`: gives the rules for cells, by which the operator sees faults.
+    - `trials`: the synthetic participants on which the mechanism is tried out, if the plan is a `MechanismPlan`.
+    - `tolerated`: the number of lies and empty slots up to which the promises hold.
     - `template_file`: the path of the commented campaign file in the kind's package.
     """
 
@@ -65,45 +65,49 @@ class PeoplesKind:
     # ---- what a kind says of its records
 
     def columns(self, config: Any) -> Sequence[Role]:
-        """The public roles of a row's columns."""
+        """The public roles of the columns of a record, in order: for example a number with bounds, or a category with
+        levels.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say which `columns` it reads")
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """The form for one participant, with a field for each column."""
+        """The form for one participant, with a field for each column of a record."""
         return [field_of(role) for role in self.columns(config)]
 
     def files(self, config: Any) -> Sequence[tuple[str, str]]:
-        """The files that the campaign file names, as pairs (key, value of the key)."""
+        """The files that the campaign file names, as pairs of the key and the path or data set that the key holds."""
         return [("data.source", config.data.source)]
 
     def read(
         self, config: Any, plan: Any, source: Any, *, roster: Roster, rejected: dict[str, str], counted: list[int],
         rows: int | None = None,
     ) -> Iterator[Any]:
-        """Read a table once, in batches that hold the ranks of their people as `index`.
+        """Read a table once, in batches. The field `index` of a batch has the positions, in the public list of ids, of
+        the people in this batch.
 
         Args:
-            config: the campaign's tables.
-            plan: the plan of the campaign.
-            source: the result of `open`.
-            roster: the public list of ids.
-            rejected: a mapping that receives id -> reason for each row that gives no record.
-            counted: a list that receives numbers of rows, where some rows are neither used nor rejected; their sum is
-                the number of all rows.
-            rows: the largest number of rows in a batch; it affects nothing but speed.
+            config: tables of the campaign file.
+            plan: plan of the campaign.
+            source: table, as returned by `open`.
+            roster: public list of ids.
+            rejected: mapping that receives the id and the reason for each row that gives no record.
+            counted: list that receives counts of rows. It stays empty if every row is either used or rejected;
+                otherwise the counts add up to the number of all rows.
+            rows: largest number of rows in a batch; affects speed only.
         """
         more = {} if rows is None else {"rows": rows}
         return read_rows(source, roles=self.columns(config), roster=roster, id=config.people.id, rejected=rejected,
                          **more)
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Any:
-        """A batch with one participant's record, in the form of `read`, from the values that the participant types.
+        """A batch with the record of one participant, made from the values that the participant types. The batch has
+        the same form as a batch of `read`.
 
         Args:
-            config: the campaign's tables.
-            plan: the plan of the campaign.
-            index: the participant's position in the public list of ids, from 0.
-            values: column -> text.
+            config: tables of the campaign file.
+            plan: plan of the campaign.
+            index: position of the participant in the public list of ids, from 0.
+            values: mapping from the name of a column to the typed text.
 
         Raises:
             InvalidInput: the typed values cannot be used. The message repeats private data: it is for the participant
@@ -112,29 +116,29 @@ class PeoplesKind:
         return SlotRows(np.array([index]), typed_row(values, self.columns(config))[None])
 
     def retyped(self, config: Any, plan: Any, batch: Any) -> Mapping[str, str | float]:
-        """Mapping from column to the text that the participant may have typed, recovered from a batch that holds their
-        record alone.
+        """Mapping from column to the text that the participant may have typed, recovered from a batch with this
+        participant's record alone.
 
-        The function `retyped` verifies the recovered texts: it shows the participant only texts that give the same
-        stored record again.
+        The function `retyped` of this module checks the recovered texts. Only texts that give the same stored record
+        again are shown to the participant.
 
         Raises:
-            NotImplementedError: the kind stores something else than rows of cells, and does not define this hook.
+            NotImplementedError: the kind does not store rows of cells, and does not define this hook.
         """
         if not isinstance(batch, SlotRows):
             raise NotImplementedError(f"{type(self).__name__} does not give the typed fields of {type(batch).__name__}")
         return typed_cells(batch.cells[0].tolist(), self.columns(config))
 
     def one(self, plan: Any, batch: Any, place: int) -> Any:
-        """One record of a batch, in the form that `Mechanism.decode` takes."""
+        """The record at position `place` of a batch, in the form that `Mechanism.decode` takes."""
         return np.array(batch.cells[place])
 
     def codec(self, plan: Any) -> ReportCodec:
-        """The codec that stores a row as its cells."""
+        """The codec that stores a record as bytes, cell by cell."""
         return CellCodec(len(self.columns(plan.config)))
 
     def open(self, config: Any, folder: Path) -> Any:
-        """The table that the campaign names."""
+        """Open the table that the campaign file names."""
         return open_table(config.data.source, folder=folder)
 
     def look(self, config: Any, plan: Any, source: Any) -> None:
@@ -142,34 +146,36 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The number of lies and empty slots that the promises allow for; None where no such limit is needed."""
+        """The largest number of lies and empty slots up to which the promises hold; None where the promises set no such
+        limit.
+        """
         return None
 
     # ---- ids
 
     def roster(self, config: Any) -> Roster:
-        """The public list of ids."""
+        """The public list of ids, with a position for each slot."""
         return Roster(config.people.count)
 
     def identities(self, config: Any) -> Sequence[str]:
-        """The ids of all slots: "1", "2", and so on."""
+        """The ids of all slots in order: "1", "2", and so on."""
         return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def identity(self, config: Any, text: str) -> str:
-        """The id as it is spelled on the public list."""
+        """The given id, in the spelling of the public list."""
         roster = self.roster(config)
         return roster.identity(roster.rank(text))
 
     def payouts(self, plan: Any) -> PayoutTerms | None:
-        """The payment terms in the `pays` of a `MechanismPlan`; None for any other plan, which pays nothing."""
+        """The terms of the payments, from the field `pays` of a `MechanismPlan`; None where nothing is paid."""
         terms: PayoutTerms | None = getattr(plan, "pays", None)
         return terms
 
     # ---- records
 
     def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
-        """The rules for cells, by which the operator sees faults in the cells; by default the rules that follow from
-        `columns`.
+        """The rules that cells of the file must keep. `check` reports the cells that break a rule. By default the rules
+        follow from `columns`.
         """
         try:
             roles = self.columns(config)
@@ -180,7 +186,8 @@ class PeoplesKind:
     def submissions(
         self, config: Any, plan: Any, folder: Path, progress: Progress | None = None
     ) -> Any:
-        """The file that a campaign names, with its columns checked; each iteration reads its rows.
+        """The records in the file that the campaign file names. The columns are checked at once, and each iteration
+        reads the rows.
 
         Returns:
             `Submissions`, or another object that iterates over batches and has `rejected`.
@@ -204,12 +211,12 @@ class PeoplesKind:
             config, plan, source, roster=roster, rejected=rejected, counted=counted))
 
     def collect(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Collection:
-        """Open the file and check its columns; the run reads the rows later."""
+        """Open the file of records and check its columns. The rows are read later, during the run."""
         data = self.submissions(config, plan, folder, progress)
         return Collection(data=data, rejected=data.rejected)
 
     def check(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Check:
-        """Read the file once, and return the findings for the operator alone."""
+        """Read the file of records once, and return the findings, which are for the operator alone."""
         problems = CellProblems(self.judged(config, plan))
         data = self._submitted(config, plan, folder, progress, problems)
         usable = sum(len(batch.index) for batch in data)
@@ -217,8 +224,8 @@ class PeoplesKind:
                      tolerated=self.tolerated(config), cells=problems.reported())
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
-        """One participant's record and index; the record is None where the file has no usable record of the
-        participant.
+        """The pair of one participant's record and the participant's position in the public list of ids, from 0. The
+        record is None where the file has no usable record of the participant.
         """
         index = self.roster(config).rank(identity)
         for batch in self.submissions(config, plan, folder):
@@ -230,8 +237,8 @@ class PeoplesKind:
     def parse_record(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[Any, int]:
-        """The record from the values that a participant types, coded as a row of the file would be, and the
-        participant's index.
+        """The pair of a record, from the values that the participant types, and the participant's position in the
+        public list of ids, from 0. The record is coded as a row of the file would be.
         """
         index = self.roster(config).rank(identity)
         return self.one(plan, self.typed(config, plan, index, values), 0), index
@@ -239,14 +246,15 @@ class PeoplesKind:
     def submission(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """One participant's slot, and the bytes of their report, which equal the stored form of the same row in a file.
+        """The pair of one participant's slot, from 0, and the bytes of their report. The same row in a file is stored
+        as the same bytes.
 
         Args:
-            config: the campaign's tables.
-            plan: the plan of the campaign.
-            identity: the participant's id.
-            values: column -> text, as in `parse_record`; where the participant's device draws the report, the device's
-                row.
+            config: tables of the campaign file.
+            plan: plan of the campaign.
+            identity: id of the participant.
+            values: mapping from column to text, as in `parse_record`; where the participant's device draws the report,
+                the row that the device made.
 
         Raises:
             InvalidInput: the values cannot be used. The message repeats private data: it is for the participant alone.
@@ -261,10 +269,10 @@ class PeoplesKind:
     # ---- of a kind whose plan is a `MechanismPlan`
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """Synthetic participants on which the mechanism is tried out before a campaign is planned.
+        """The trials of the mechanism on synthetic participants, which are made before a campaign is planned.
 
-        A mechanism has trials only where the plan is a `MechanismPlan`. The kinds of confide itself have other plans,
-        and their mechanisms have tests of their own.
+        A mechanism has trials only if the plan is a `MechanismPlan`. The kinds that confide ships have other plans, and
+        the mechanisms of these kinds have tests of their own.
 
         Raises:
             InvalidInput: the mechanism promises something to the collector that `submit` cannot keep.
@@ -280,13 +288,13 @@ class PeoplesKind:
         return made_up(self, config, plan, cells=cells)
 
     def result(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        """The public result as a table, and the promises about it."""
+        """The result page: the public result as a table, and the promises of the mechanism."""
         from confide.campaign.kinds.mechanism_plan import result_sections
 
         return result_sections(outcome, next(iter(self.tables(plan, outcome).values())), self.payouts(plan))
 
     def tables(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """The table `billboard`: the numbers and lists of the billboard as columns."""
+        """The table `billboard`: the numbers and lists of the public billboard, as columns."""
         from confide.campaign.kinds.mechanism_plan import board_table
 
         return {"billboard": board_table(outcome.billboard)}
@@ -294,24 +302,26 @@ class PeoplesKind:
     def explain(
         self, plan: Any, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        """One participant's share, and its inputs."""
+        """One participant's page: their share, and the inputs from which the share follows."""
         from confide.campaign.kinds.mechanism_plan import explain_sections
 
         return explain_sections(outcome, record, index, plan.share, plan.share_depends_on, self.payouts(plan))
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        """A comparison of the result with the result without noise."""
+        """The study page: a comparison of the result with the result without noise."""
         from confide.campaign.kinds.mechanism_plan import study_sections
 
         return study_sections(collection, outcome, partial(self.tables, plan))
 
     def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
-        """Further rows of the audit, on promises other than privacy; each row holds its promise."""
+        """Further measurements for the audit, on promises other than privacy. Each row names the promise that was
+        measured.
+        """
         return ()
 
     def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
-        """Compare promised figures with measured ones, and check that injected faults are flagged. No participant's
-        record is used.
+        """Compare promised figures with measured ones, and check that the audit flags mechanisms with an injected
+        fault. No participant's record is used.
         """
         from confide.audit.mechanism_audit import audit_mechanism
 
@@ -325,15 +335,15 @@ def absent() -> Refused:
 
 
 def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:
-    """A row of a file without its id, after a check that the id is the participant's own.
+    """The values of a row without the column of ids, after a check that the row has the participant's own id.
 
     Args:
-        values: column -> text.
-        column: the column of the ids.
-        identity: the participant's id, as it is spelled on the public list.
+        values: mapping from the name of a column to the typed text.
+        column: name of the column of ids.
+        identity: id of the participant, in the spelling of the public list.
 
     Raises:
-        InvalidInput: the row is another participant's.
+        InvalidInput: the row has the id of another participant.
 
     Example:
         >>> own_values({"id": "7", "report": "yes"}, "id", "7")
@@ -349,16 +359,16 @@ _DIGITS = (6, 9, 12, 15, 17)  # the fewest that do; 17 give every double
 
 
 def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> dict[str, str] | None:
-    """Mapping from column to a text that the participant could have typed. The result is None where the kind recovers
-    no texts that give the same stored report.
+    """Mapping from column to a text that the participant could have typed to get this stored report. The result is None
+    if the kind finds no texts that give the same stored report again.
 
     Args:
-        kind: a `Kind`; for a kind without the hook `retyped` (of `PeoplesKind`) the result is None.
-        config: the campaign's tables.
-        plan: the plan of the campaign.
-        identity: the participant's id.
-        report: the stored report of the participant, as `Kind.submission` gave it. The report is private, and so is the
-            result.
+        kind: kind of the campaign; for a kind without the hook `PeoplesKind.retyped`, the result is None.
+        config: tables of the campaign file.
+        plan: plan of the campaign.
+        identity: id of the participant.
+        report: stored report of the participant, as returned by `Kind.submission`. The report and the result are
+            private.
 
     Example:
         >>> import tomllib

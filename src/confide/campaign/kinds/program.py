@@ -57,7 +57,9 @@ __all__ = ["KIND", "ProgramKind", "fields_of", "handout_table"]
 
 
 class ProgramKind(KindSkeleton, PeoplesKind):
-    """Share scarce resources by a convex program: goods, bundles, paths, projects, power, or a game's equilibrium."""
+    """Share scarce resources by a convex program. The resources are goods, bundles, paths, projects or power, or the
+    program computes an equilibrium of a game.
+    """
 
     name = "program"
     summary = "share goods, bundles, routes, projects or power by people's private needs, at prices from private sums"
@@ -73,17 +75,19 @@ class ProgramKind(KindSkeleton, PeoplesKind):
         XorBundles)
 
     def plan(self, config: ProgramConfig) -> SharingPlan:
-        """Calibrate the mechanism from the file's public parameters."""
+        """Calibrate the mechanism from the public parameters of the campaign file."""
         return plan_of(config, pages)
 
     def codec(self, plan: SharingPlan) -> CellCodec:
-        """The codec that stores a row as its cells."""
+        """The codec that stores a record as bytes, cell by cell."""
         return CellCodec(plan.coding.layout.width)
 
     # ---- records
 
     def asked(self, config: ProgramConfig, plan: SharingPlan) -> Sequence[Field]:
-        """The form for one participant: a field for each column, or one text with a line for each bundle."""
+        """The form for one participant: a field for each column or, for bundles, one text with a line for each
+        bundle.
+        """
         return fields_of(config)
 
     def read(
@@ -111,8 +115,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
             bids.check(source, config.people.id)
 
     def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
-        """A batch with the row that one participant types. The values map each column to its text, or each bundle to
-        its value, or hold the lines of the form for bundles.
+        """A batch with the row that one participant types. The given values map each column to the typed text. For
+        bundles, the values map each bundle to its value, or hold the lines of the form.
         """
         coding = coding_of(config)
         cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
@@ -120,7 +124,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
         return SlotRows(np.array([index]), cells[None])
 
     def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
-        """Mapping from each column to the content of its cell; for bundles, the lines of the form.
+        """Mapping from each column to the content of its cell; for bundles, the lines that the participant typed in the
+        form.
 
         Raises:
             NotImplementedError: fewer cells are stored than were typed, as in a game whose costs are computed from the
@@ -143,8 +148,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     def handout(
         self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
-        """The list of actions for each participant, as `handout_table` makes it; participants who withdrew are not in
-        it.
+        """The list of the actions that participants get, as made by `handout_table`. Participants who withdrew are not
+        in the list.
         """
         return handout_table(self.settled(plan, outcome), outcome.shares, identities)
 
@@ -162,7 +167,7 @@ KIND = ProgramKind()
 
 
 def fields_of(config: ProgramConfig) -> list[Field]:
-    """The form for one participant: a field for each column, or one text with a line for each bundle."""
+    """The form for one participant: a field for each column or, for bundles, one text with a line for each bundle."""
     coding = coding_of(config)
     if coding.bids is not None:
         return [_bundles(coding.bids)]
@@ -279,17 +284,18 @@ def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]) -> pa.Table:
-    """A table with a line for each action that a participant gets.
+    """A table with a line for each participant and each action that the participant gets. An action is a good, a
+    bundle, a path or another choice of the program.
 
     Args:
-        plan: the plan with which the campaign was settled.
-        shares: the shares of the run.
-        identities: the public list of ids.
+        plan: plan with which the campaign was settled.
+        shares: table of the participants' shares, in the order of the public list of ids.
+        identities: ids of all slots, in the order of the public list.
 
     Returns:
         A table with the columns "id" and "good", which is the action in words. Where shares are averages over rounds,
-        the column "part" is the action's share of the main rounds. Where prices are charged, the column "price_points"
-        is the participant's whole debt on their first line, and 0 on the others.
+        the column "part" is the fraction of the main rounds with this action. Where prices are charged, the column
+        "price_points" has the whole debt of the participant on their first line, and 0 on their further lines.
     """
     found = list[tuple[str, str, float, float]]()
     width, rounds = plan.mechanism.program.width, plan.mechanism.rounds

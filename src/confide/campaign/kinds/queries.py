@@ -53,7 +53,7 @@ __all__ = ["KIND", "QueriesKind"]
 
 
 class QueriesKind(KindSkeleton, CustodiansKind):
-    """Answer counting queries about a table that a custodian holds."""
+    """Answer counting queries about a table that a custodian holds, and publish synthetic rows."""
 
     name = "queries"
     summary = "answer many counting queries about a custodian's table, and publish synthetic rows"
@@ -68,21 +68,25 @@ class QueriesKind(KindSkeleton, CustodiansKind):
     runs = Mechanism
 
     def check_new(self, config: QueriesConfig) -> None:
-        """Refuse a new campaign file with a column of whole numbers that has more bins than numbers."""
+        """Refuse a new campaign file in which a column of whole numbers has more bins than whole numbers between its
+        bounds.
+        """
         config.check_new()
 
     def plan(self, config: QueriesConfig) -> QueriesPlan:
-        """Choose a method, and calibrate it from the file's public parameters."""
+        """Choose a method if the campaign file names none, and calibrate the method from the file's public
+        parameters.
+        """
         return plan_of(config, pages)
 
     def files(self, config: QueriesConfig) -> Sequence[tuple[str, str]]:
-        """The file of the table, as a pair of its key and its path."""
+        """The file of the custodian's table, as a list with one pair (key, path)."""
         return [("data.source", config.data.source)]
 
     def collect(
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Collection:
-        """Open the table and check its columns; the run reads the rows later."""
+        """Open the custodian's table and check its columns. The rows are read later, during the run."""
         data = self._held(config, plan, folder, progress)
         return Collection(data=data, rejected=data.rejected)
 
@@ -103,7 +107,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
     def check(
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """Read the table once, and return the findings for the custodian alone."""
+        """Read the custodian's table once, and return the findings, which are for the custodian alone."""
         problems = CellProblems([*judged(plan.schema.columns), *ids_of(Roster(config.data.records), config.data.id)],
                                 examples=True)
         data = self._held(config, plan, folder, progress, problems)
@@ -113,11 +117,15 @@ class QueriesKind(KindSkeleton, CustodiansKind):
                      missing_as=null_record(plan.schema))
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
-        """A table of `count` synthetic rows, made from a release without reading the data."""
+        """A table of `count` synthetic rows, made from the published release alone; the custodian's table is not
+        read.
+        """
         return more_rows(plan.schema, plan.method, outcome.billboard, count)
 
     def more_answers(self, plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
-        """Answers to further queries, computed from a release without reading the data."""
+        """A table of answers to further queries, computed from the published release alone; the custodian's table is
+        not read.
+        """
         return more_answers(plan.schema, plan.method, outcome.mechanism, outcome.billboard, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:

@@ -1,5 +1,5 @@
-"""The kind `regression`: it buys a private regression from people. This module connects all steps of a campaign: the
-plan of its file, records, results, a participant's share, a study, and an audit.
+"""The kind `regression`: it buys a private linear regression from people. This module connects all steps of a campaign:
+the plan of its file, records, results, a participant's payment, a study, and an audit.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _STORED = (
     "SufficientStatistics", "TabulatedNoise", "TruncatedGaussianNoise", "TruthfulRegression", "UniformBall",
     "UniformBox", "UniformNoise", "UniformSphere",
 )
-"""Names of the classes that may occur in the outcome of a regression mechanism."""
+"""Names of the classes whose objects may occur in the stored outcome of a regression."""
 
 
 class RegressionKind(KindSkeleton, PeoplesKind):
-    """Buy a private regression from participants who could lie."""
+    """Buy a private linear regression from participants who could lie about their answer."""
 
     name = "regression"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
@@ -57,16 +57,16 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(regression, name) for name in _STORED))
 
     def plan(self, config: RegressionConfig) -> PlannedRegression:
-        """Calibrate the mechanism from the file's public parameters."""
+        """Calibrate the mechanism from the public parameters of the campaign file."""
         return plan_of(config, pages)
 
     def codec(self, plan: PlannedRegression) -> RecordCodec:
-        """The codec that stores a record as its coded features and its scaled answer."""
+        """The codec that stores a record as bytes: the coded features, and the scaled answer."""
         return RecordCodec(plan.design.dimension)
 
     def payouts(self, plan: PlannedRegression) -> PayoutTerms:
-        """The terms of the payouts. Payments may be negative, and the deposit that is returned with them makes every
-        payout non-negative.
+        """The terms of the payouts. A payment may be negative. The participant's deposit is returned together with the
+        payment, so no payout is negative.
         """
         payment, figures = plan.mechanism.payment, plan.regression.figures
         return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
@@ -75,7 +75,7 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     # ---- records
 
     def asked(self, config: RegressionConfig, plan: PlannedRegression) -> Sequence[Field]:
-        """Form fields for the participant's answer, and for the columns that the operator checks."""
+        """Form fields for the participant's answer, and for the features, which the operator checks."""
         return [*(field_of(role, note="The operator checks this value.") for role in plan.design.features),
                 field_of(plan.response)]
 
@@ -122,16 +122,17 @@ KIND = RegressionKind()
 
 
 def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -> tuple[np.ndarray, float]:
-    """The coded features x and the scaled answer y of one participant, computed on the participant's own side.
+    """The coded features x, shape (d,), and the scaled answer y of one participant, computed from typed values on the
+    participant's own computer.
 
     Args:
-        design: coding of the features.
-        response: role of the column with the answer.
-        values: column -> text that the participant typed.
+        design: public coding of the d features.
+        response: public role of the column with the answer: its bounds and its scale.
+        values: mapping from the name of a column to the text that the participant typed.
 
     Raises:
-        InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message repeats
-            private data: it is for the participant alone.
+        InvalidInput: the campaign does not ask for one of the columns, or a value cannot be used. The message repeats
+            private data, and is for the participant alone.
     """
     check_typed(values, (*design.columns, response.column))
     x, problem = design.encode_one(values)

@@ -32,7 +32,9 @@ __all__ = ["KIND", "SearchKind"]
 
 
 class SearchKind(KindSkeleton, CustodiansKind):
-    """Find the members of a hidden group in a private network, and publish the list of them."""
+    """Find the members of a hidden group in a private network of contacts, and publish the list of the members
+    found.
+    """
 
     name = "search"
     summary = "find the hidden members of a group in a private network, while noise protects other people's contacts"
@@ -42,11 +44,13 @@ class SearchKind(KindSkeleton, CustodiansKind):
         CommonNeighbours, CommonNeighboursMulti, LargestFlow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 
     def plan(self, config: SearchConfig) -> PlannedSearch:
-        """Calibrate the search from the file's public parameters."""
+        """Calibrate the search from the public parameters of the campaign file."""
         return plan_of(config, pages)
 
     def files(self, config: SearchConfig) -> Sequence[tuple[str, str]]:
-        """The files of contacts, people and answers, and the files that a run writes while it waits."""
+        """The files that the campaign file names, as pairs (key, path): contacts, people, answers, and the files that a
+        run writes while it waits for answers.
+        """
         ids = [] if config.graph.vertices is None else [("graph.vertices", config.graph.vertices)]
         return [("graph.source", config.graph.source), *ids, ("oracle.source", config.oracle.source),
                 ("oracle.waiting", config.oracle.waiting), ("oracle.journal", config.oracle.journal)]
@@ -56,28 +60,28 @@ class SearchKind(KindSkeleton, CustodiansKind):
     def collect(
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Collection:
-        """Open the tables and check their columns; the run reads contacts and answers later."""
+        """Open the tables and check their columns. Contacts and answers are read later, during the run."""
         data = HeldNetwork.open(config, folder)
         return Collection(data=data, rejected=data.rejected)
 
     def journal(self, config: SearchConfig) -> str:
-        """The path of the file that keeps the noise of an unfinished search."""
+        """The path of the folder that keeps the noise of an unfinished search."""
         return config.oracle.journal
 
     def publish_on(self, config: SearchConfig) -> date | None:
-        """The day before which no list is published; None where the file sets none."""
+        """The earliest day on which the list is published; None where the file sets no day."""
         return config.release.publish_on
 
     def play(
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
     ) -> Outcome | SimulatedOutcome:
-        """Run the search, which pauses where an answer is missing."""
+        """Run the search to its end, or until an answer is missing; see `play` in `searching.waiting`."""
         return play(config, plan.mechanism, folder, data, noise, keep)
 
     def check(
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """Read contacts and answers once, and return the findings for the custodian alone."""
+        """Read contacts and answers once, and return the findings, which are for the custodian alone."""
         return _checked(config, folder)
 
     # ---- results

@@ -1,8 +1,8 @@
-"""The common parts of confide's own kinds: the layout of plans, results and shares, and the tables that several files
-have.
+"""The common parts of the campaign kinds that confide ships: the layout of plans, results and shares, and the tables
+that occur in several kinds of campaign files.
 
-A plan computes figures, and a kind has its own sentences about them; this module has the parts that frame these
-sentences.
+A plan computes figures, and each kind has its own sentences about its figures. This module has the parts of pages that
+are the same for all kinds.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 Parameters = Mapping[str, tuple[str, ...]]
-"""Mapping from a law to the names of its parameters."""
+"""Mapping from the name of a probability law to the names of the parameters of this law."""
 
 
 class KindSkeleton:
-    """The part of each of confide's own kinds that follows from its name and its mechanism.
+    """The base class of the kinds that confide ships: the methods that follow from a kind's name, mechanism and pages.
 
-    `runs` is the class of the kind's mechanisms, and `part` is the field of its plans that holds the mechanism. The
-    plans of a kind are `ShownPlan`, with an object `pages` of functions. `sections` and `offer` take a plan.
-    `result_sections` and `result_tables` take a settled plan and its outcome. `explain` takes a settled plan, its
-    outcome, a record and the record's index, and `study_sections` takes a settled plan, its outcome and the data.
+    A subclass sets `runs`, the class of its mechanisms, and `part`, the field of its plans that holds the mechanism.
+    The plans are `ShownPlan`, with an object `pages` of functions. The functions `sections` and `offer` take a plan.
+    The functions `result_sections` and `result_tables` take the plan and the outcome of a run. The function `explain`
+    takes plan, outcome, a participant's record and their position in the list of ids. The function `study_sections`
+    takes plan, data and outcome.
     """
 
     name: ClassVar[str]
@@ -62,7 +63,8 @@ class KindSkeleton:
             return files(__package__).joinpath("templates", f"{self.name.replace('-', '_')}.toml").read_text("utf-8")
 
     def settled(self, plan: Any, outcome: AnyOutcome) -> Any:
-        """The plan with the mechanism of the outcome, even where this version of confide would plan another mechanism.
+        """The given plan with the mechanism that made the outcome. This version of confide might plan another
+        mechanism.
 
         Raises:
             InvalidInput: the outcome is of another kind.
@@ -95,11 +97,11 @@ class KindSkeleton:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShownPlan:
-    """A plan that computes figures; the texts about them, for the operator and for participants, stand in its kind's
-    `pages`.
+    """The base class of plans whose texts, for the operator and for participants, are functions in an object `pages`.
 
     Args:
-        pages: an object, such as a module, with functions `sections` and `offer` for the plan.
+        pages: object, such as a module, with the functions of `KindSkeleton`; before a run, `sections` and `offer` are
+            used.
     """
 
     pages: Any = field(repr=False)
@@ -107,7 +109,7 @@ class ShownPlan:
     if TYPE_CHECKING:
         @property
         def mechanism(self) -> Any:
-            """The mechanism that will run, or that ran."""
+            """The mechanism that will run or, for a plan with an outcome, the mechanism that ran."""
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -130,17 +132,17 @@ def plan_page(
     plan: Any, rows: Sequence[tuple[str, Any]], note: str, warnings: Iterable[str], *between: Section | Block,
     said: str = "", **words: Callable[..., str],
 ) -> list[Section]:
-    """The page of a plan: its figures and warnings, further parts of its kind, its promises, and their meaning for
-    several people.
+    """The page of a plan: the figures and warnings, the parts that the kind adds, the promises, and the meaning of the
+    promises for groups of people.
 
     Args:
-        plan: an object with `mechanism` and `guarantees`.
-        rows: the figures, as pairs of a name and an amount.
-        note: a text below the figures.
-        warnings: clauses without a full stop.
-        between: further blocks of the first section, and further sections.
-        said: the text about all promises.
-        words: further arguments of `promises_table`.
+        plan: plan with a mechanism and its promises (`guarantees`).
+        rows: figures of the plan, as pairs of a name and an amount.
+        note: text below the table of figures.
+        warnings: warnings to the operator, each a clause without a full stop.
+        between: blocks that are added to the first section, and sections that are placed between figures and promises.
+        said: text about all promises together.
+        words: arguments for `promises_table`, by name.
     """
     warned = tuple(f"Warning: {each}." for each in warnings)
     blocks = [each for each in between if not isinstance(each, Section)]
@@ -153,26 +155,26 @@ def plan_page(
 
 
 def promised(plan: Any, *said: str) -> Section:
-    """The section on the promises of a result, and their audiences.
+    """The section of a result page on the promises and on the audience of each promise.
 
     Args:
-        plan: the plan that was settled.
-        said: paragraphs.
+        plan: plan with which the campaign was settled.
+        said: paragraphs about the promises.
     """
     return Section(title="Promises and their audiences", folded=True, blocks=(
         Text(said), *group_blocks(plan.mechanism, plan.guarantees.privacy)))
 
 
 def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing: str = "record") -> Section:
-    """The section on the limits that noise sets to conclusions from a result page, with an example from the campaign.
+    """The section of a result page on the limits that noise sets to conclusions about one person, with an example.
 
     Args:
-        plan: the plan that was settled.
-        example: a fact about one person that the page does not state, as a clause that begins with "whether", or as a
+        plan: plan with which the campaign was settled.
+        example: fact about one person that the page does not state, as a clause that begins with "whether", or as a
             noun.
-        audience: the audience of the page.
-        more: further sentences.
-        thing: the word for the record that a person hands in.
+        audience: audience of the page; the promises towards this audience count.
+        more: sentences that are added at the end.
+        thing: word for the record that a person hands in, such as "answer".
     """
     promises = plan.guarantees.privacy
     if right_at_most(plan.mechanism, promises, audience) > _CERTAIN:
@@ -190,11 +192,11 @@ _CERTAIN = 0.9
 
 
 def share_page(title: str, *parts: str | Block) -> list[Section]:
-    """One participant's private page, with a single section.
+    """The private page of one participant, with a single section.
 
     Args:
-        title: the title.
-        parts: paragraphs, and other blocks between them.
+        title: title of the section.
+        parts: paragraphs and other blocks, in reading order.
     """
     return [Section(title=title, private=True, blocks=joined(*parts))]
 
@@ -202,16 +204,18 @@ def share_page(title: str, *parts: str | Block) -> list[Section]:
 def settled_otherwise(
     who: str, stored: str, today: str, *more: str, thing: str = "record", gets: str = "be paid", at: str = "at",
 ) -> list[Section]:
-    """One participant's page, where today's record in the file differs from the settled one.
+    """The page of one participant for the case that the record in the file now gives another share than the share that
+    was settled.
 
     Args:
-        who: the participant, as the subject of a sentence.
-        stored: the settled share, which counts.
-        today: the share that today's record would give.
-        more: further paragraphs.
-        thing: the word for a record in the file.
-        gets: the verb of the share, in the infinitive: the record would "be paid" or "get" the share.
-        at: the preposition between the word "settled" and the settled share.
+        who: words for the participant, such as "Participant 7".
+        stored: settled share in words, which counts.
+        today: share in words that the present record in the file would give.
+        more: paragraphs that are added at the end.
+        thing: word for a record in the file, such as "report".
+        gets: verb in the infinitive, such as "be paid" or "get", for the sentence that the present record would get
+            this share.
+        at: preposition in the title, between the word "settled" and the settled share.
     """
     return share_page(
         f"{who}: settled {at} {stored}",
@@ -220,34 +224,38 @@ def settled_otherwise(
 
 
 class MoneyWords:
-    """Texts for amounts of money, in the currency of the object `coined`, which has `currency` and `minor_units`."""
+    """Texts for amounts of money. The property `coined` is the object that knows the currency."""
 
     @property
     def coined(self) -> Any:
-        """The object with the attributes `currency` and `minor_units`."""
+        """The object with the name of the currency, `currency`, and the number of smallest units in 1 of the currency,
+        `minor_units`, such as 100 cents.
+        """
         raise NotImplementedError
 
     def money(self, amount: float) -> str:
-        """An amount in the currency."""
+        """An amount in the currency as text, rounded to the smallest unit of the currency."""
         return f"{amount:,.{len(str(self.coined.minor_units)) - 1}f} {self.coined.currency}"
 
     def at_most(self, amount: float) -> str:
-        """An amount rounded up to the smallest unit of the currency, for upper bounds and for payments that are rounded
-        up.
+        """An amount in the currency as text, rounded up to the smallest unit of the currency. The text is for upper
+        bounds, and for payments that are rounded up.
         """
         return money_at_most(amount, self.coined.minor_units, self.coined.currency)
 
     def at_least(self, amount: float) -> str:
-        """An amount rounded down to the smallest unit of the currency, for lower bounds."""
+        """An amount in the currency as text, rounded down to the smallest unit of the currency, for lower bounds."""
         return money_at_least(amount, self.coined.minor_units, self.coined.currency)
 
     def coins(self, coins: int) -> str:
-        """An amount in the smallest units of the currency, such as cents, as text in the currency's unit."""
+        """An amount that is given in the smallest units of the currency, such as cents, as text in the currency."""
         return money(coins, self.coined.minor_units, self.coined.currency)
 
 
 def no_rehearsal(what: str = "true answers") -> Refused:
-    """The refusal of a rehearsal whose campaign file names no public records to play the participants with."""
+    """The error for a rehearsal of a campaign file that names no public records from which to draw participants'
+    reports.
+    """
     return Refused("the campaign file has no [rehearsal]",
         f"add [rehearsal] with a source of {what} that are already public")
 
@@ -259,9 +267,9 @@ class LawTable(Keys):
     """A table with a key `law` that chooses a law; it may hold only the parameters of this law."""
 
     NEEDS: ClassVar[Parameters]
-    """Required parameters of each law; a law without required parameters may be missing here."""
+    """The parameters that each law requires; a law that requires none may be missing here."""
     MAY_HAVE: ClassVar[Parameters] = {}
-    """Optional parameters of each law."""
+    """The parameters that each law may have, besides the required ones."""
 
     if TYPE_CHECKING:
         law: str

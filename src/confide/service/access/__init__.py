@@ -1,5 +1,5 @@
-"""Log-ins and sessions. Operators identify themselves by a password or through a provider, and participants by a code.
-After the log-in, operators and participants both use a token.
+"""Log-ins and sessions. Operators identify themselves by a password or through an identity provider, and participants
+by a code. After the log-in, the browser or program of an operator or participant sends a token.
 """
 
 from confide._lazy import exports

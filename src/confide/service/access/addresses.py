@@ -1,4 +1,4 @@
-"""Addresses of another service, which must be reached over TLS or on this machine."""
+"""Checks of addresses of another service, which must be reached over TLS or on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_SUBJECT = 255  # letters, as OpenID Connect has it
 
 
 def is_safe(url: object) -> bool:
-    """Whether a value is an address where nobody between the two ends can read or forge an answer.
+    """Whether a value is an address whose answers nobody on the way can read or forge: https, or http on this machine.
 
     Example:
         >>> is_safe("https://id.example/token"), is_safe("http://id.example/token"), is_safe("http://localhost:80/")
@@ -32,7 +32,7 @@ def is_safe(url: object) -> bool:
 
 
 def is_issuer(url: str) -> bool:
-    """Whether an address may name an issuer: it must be safe and have no query.
+    """Whether an address may name an issuer of identities: the address must be safe and have no query.
 
     Example:
         >>> is_issuer("https://id.example/realms/study"), is_issuer("https://id.example/?realm=study")
@@ -42,7 +42,7 @@ def is_issuer(url: str) -> bool:
 
 
 def is_subject(name: object) -> bool:
-    """Whether a value is a valid identifier of a person at an issuer.
+    """Whether a value can be the identifier of a person at an issuer (the claim `sub` of OpenID Connect).
 
     Example:
         >>> is_subject("auth0|17"), is_subject(""), is_subject(17)

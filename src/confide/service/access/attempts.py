@@ -1,8 +1,9 @@
-"""Attempts: the number of recent failures of a caller at some action, counted over all workers.
+"""Attempts: the numbers of recent failures of callers, for example at logging in, counted over all processes of the
+service.
 
 The caller is stored as a hash under a random key, and the key is deleted with the counts after a few minutes. Once the
-key is deleted, nobody can find out who tried, not even the owner of the installation's keys. Nothing is stored about an
-attempt that succeeds.
+key is deleted, nobody can find out who tried, not even the owner of the installation's keys. When an attempt succeeds,
+its count is removed at once.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from confide.privacy.noise.entropy import random_bytes
 __all__ = ["WINDOW", "Attempts", "Counted"]
 
 WINDOW = 300
-"""Length, in seconds, of the period in which failures are counted together."""
+"""Length, in seconds, of a counting period. Failures of one period are counted together."""
 
 _KEY_BYTES = 32
 
 
 @dataclass(frozen=True, repr=False)
 class Counted:
-    """An attempt that was counted as a failure in advance.
+    """An attempt that was counted as a failure before it was made.
 
     Args:
         window: start of the counting period, in seconds since 1970.
-        keys: hashes under which the attempt was counted.
-        counts: number of counted attempts under each hash, including this one.
+        keys: hashes of the names under which the attempt was counted.
+        counts: number of attempts in this period under each hash, including this attempt.
     """
 
     window: int
@@ -45,7 +46,7 @@ class Counted:
 
 
 class Attempts:
-    """The counts of failed attempts in a store.
+    """The counts of failed attempts, which are kept in a store.
 
     Args:
         store: store in which the attempts are counted.
@@ -59,8 +60,8 @@ class Attempts:
         """Count an attempt as a failure before it is made, so that many simultaneous attempts are all counted.
 
         Args:
-            tried: names under which the attempt is counted, such as "log in" with a name, or "log in" with an address;
-                each is counted separately.
+            tried: names under which the attempt is counted, such as "log in" with an operator's name, or "log in" with
+                an address. Each name has its own count.
         """
         window = int(self._clock()) // WINDOW * WINDOW
         with self._database.writing() as connection:
@@ -69,16 +70,14 @@ class Attempts:
             return Counted(window, keys, tuple(self._count(connection, key, window) for key in keys))
 
     def forgive(self, counted: Counted) -> None:
-        """Take back the count of an attempt that succeeded. If no other attempt failed under the same hash, no row of
-        the counts is left.
-        """
+        """Take back the count of an attempt that succeeded. A count that reaches 0 is deleted."""
         mine = (t.attempt.c.window == counted.window) & t.attempt.c.key.in_(counted.keys)
         with self._database.writing() as connection:
             connection.execute(update(t.attempt).where(mine).values(count=t.attempt.c.count - 1))
             connection.execute(delete(t.attempt).where(mine, t.attempt.c.count <= 0))
 
     def sweep(self) -> None:
-        """Delete the counts and keys of periods that are over."""
+        """Delete the counts and the random keys of periods that are over."""
         over = int(self._clock()) - WINDOW
         with self._database.writing() as connection:
             for table in (t.attempt, t.attempt_key):

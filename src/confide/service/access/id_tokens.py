@@ -1,4 +1,6 @@
-"""A provider's signed token that identifies a person. No part of the token is used before all of it was checked."""
+"""Checks of an ID token: the signed statement of an identity provider about a person. No part of a token is used before
+the whole token was checked.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from confide.service.access.addresses import is_subject
 __all__ = ["ALGORITHMS", "ProviderFailed", "UnknownKey", "checked_subject", "signing_keys"]
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
-"""Algorithms with which a provider may sign. Every allowed algorithm uses a key pair of which the provider publishes
-only the public half.
+"""Names of the signature algorithms that a provider may use. Each of them uses a key pair, of which the provider
+publishes only the public key.
 """
 
 _LEEWAY = 60  # seconds that two clocks may differ
@@ -31,7 +33,7 @@ class ProviderFailed(ConfideError):
     """Error: another service gave no trustworthy identification of a person.
 
     Args:
-        reason: reason in this service's own words, without any data that the other service sent.
+        reason: reason in the words of this service, without any data that the other service sent.
     """
 
     def __init__(self, reason: str) -> None:
@@ -40,11 +42,11 @@ class ProviderFailed(ConfideError):
 
 
 class UnknownKey(ProviderFailed):
-    """Error: the signature fits none of the known keys; the provider may have new keys."""
+    """Error: the signature of the token fits none of the provider's known keys. The provider may have new keys."""
 
 
 def signing_keys(published: Mapping[str, Any]) -> KeySet:
-    """The keys among a provider's published keys with which it signs.
+    """The signing keys among the keys that a provider has published.
 
     Shared secrets, encryption keys, keys that are too short and unreadable keys are skipped.
 
@@ -80,8 +82,8 @@ def checked_subject(
         token: the provider's ID token.
         keys: keys with which the provider signs.
         issuer: address of the provider.
-        client: name of this service at the provider.
-        nonce: value that the token must repeat.
+        client: name under which the provider knows this service.
+        nonce: random value of this log-in, which the token must repeat.
         begun: start of the log-in, in seconds since 1970; an older token is refused.
         now: present time, in seconds since 1970.
         algorithms: algorithms with which the provider may sign; algorithms outside `ALGORITHMS` are ignored.

@@ -1,6 +1,6 @@
-"""Identities: an operator with a role, or the participant who has one slot of one campaign.
+"""Identities of callers: an operator with a role, or the participant who has one slot of one campaign.
 
-A secret identifies its owner, and only the owner knows it. The store keeps a digest of the secret.
+A caller proves their identity by a secret: a token or a code. The store keeps only a digest of the secret.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ __all__ = ["Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code"
 
 
 class Role(StrEnum):
-    """The rights of an operator. Each role includes the rights of the role before it."""
+    """The rights of an operator: viewer, operator or administrator. Each role includes the rights of the role that is
+    listed before it.
+    """
 
     VIEWER = "viewer"
     """right to see campaigns, their progress and the ledger, but no participant's share, payment or name"""
@@ -27,7 +29,7 @@ class Role(StrEnum):
     """right to add operators and to change their rights"""
 
     def covers(self, other: Role) -> bool:
-        """Whether this role includes all rights of the other role.
+        """Whether this role includes all rights of the given role.
 
         Example:
             >>> Role.ADMIN.covers(Role.VIEWER), Role.VIEWER.covers(Role.OPERATOR)
@@ -45,8 +47,8 @@ class Operator:
         number: number of the operator in the store.
         name: name with which the operator logs in.
         role: rights of the operator.
-        active: whether the operator has any rights at present.
-        issuer: address of the service that identifies the operator; empty if a password does.
+        active: whether the operator may log in; an operator who is not active has no rights.
+        issuer: address of the identity provider that identifies the operator; empty if the operator has a password.
     """
 
     number: int
@@ -58,7 +60,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Participant:
-    """One slot of one campaign.
+    """A participant: one slot of one campaign.
 
     Args:
         campaign: number of the campaign.
@@ -75,7 +77,7 @@ _GROUP = 4
 
 
 def new_token() -> str:
-    """A session's token: 256 bits as 43 letters.
+    """A new random token for a session: 256 bits as 43 characters (letters, digits, "-" and "_").
 
     Example:
         >>> len(new_token())
@@ -85,7 +87,7 @@ def new_token() -> str:
 
 
 def new_code() -> str:
-    """A code that a person can type: 160 bits as eight groups of four letters or digits.
+    """A new random code that a person can type: 160 bits as eight groups of four letters or digits.
 
     Example:
         >>> [len(group) for group in new_code().split("-")]
@@ -96,7 +98,8 @@ def new_code() -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """The digest that a store keeps of a token, or of a code in any spelling: 32 bytes.
+    """The digest that a store keeps in place of a token or a code: 32 bytes. A code has the same digest in small
+    letters, with spaces, or without hyphens.
 
     The digest needs neither a salt nor a slow hash, because a secret of 160 bits or more cannot be guessed.
 
@@ -110,7 +113,7 @@ def digest_of(secret: str) -> bytes:
 
 
 def csrf_of(token: str) -> str:
-    """The word, 64 hexadecimal digits, that a form of this session must send along. A page of another site cannot know
-    this word.
+    """The form word of a session: 64 hexadecimal digits that every form of this session must send along. A page of
+    another site cannot know this word.
     """
     return hmac.digest(token.encode(), b"confide form", "sha256").hex()

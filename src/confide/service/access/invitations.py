@@ -1,8 +1,8 @@
-"""Invitations: a code for each slot, which works once. The person who joins with a code gets the slot, and a session of
-their own.
+"""Invitations: a code for each invited slot, which works once. The person who joins with a code gets the slot, and a
+session of their own.
 
-The operator hands the codes out, and may make new ones. A new code invalidates the slot's earlier code, and ends all
-sessions that began with it. A slot has only one answer, whichever person has joined for it.
+The operator hands the codes out, and may make new codes. A new code for a slot makes the earlier code invalid, and ends
+all sessions of the slot. A slot has only one answer, even if several people have joined for the slot.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Invitations:
         self._database = store.database
 
     def invite(self, campaign: int, slots: Iterable[int]) -> list[tuple[int, str]]:
-        """New codes for some slots, as pairs (slot, code). The codes cannot be read from the store later.
+        """Make new codes for some slots, and return them as pairs (slot, code). The codes cannot be read from the store
+        later.
 
         Earlier codes of these slots become invalid, and the slots' present sessions end.
 
@@ -78,7 +79,9 @@ class Invitations:
         return codes
 
     def join(self, code: str) -> tuple[str, Participant] | None:
-        """Use a code, and return a session's token and its participant; None if the code is unknown or used."""
+        """Use up a code, begin a session, and return the session's token and the participant. The result is None if the
+        code is unknown or was used before.
+        """
         mine = t.invitation.c.digest == digest_of(code)
         with self._database.writing() as connection:
             row = connection.execute(delete(t.invitation).where(mine).returning(
@@ -89,7 +92,7 @@ class Invitations:
             return begin_participant(connection, found), found
 
     def waiting(self, campaign: int) -> int:
-        """Number of codes that were not used yet; only operators may see it."""
+        """The number of codes of a campaign that were not used yet. Only operators may see this number."""
         with self._database.reading() as connection:
             return int(connection.execute(select(func.count()).select_from(t.invitation).where(
                 t.invitation.c.campaign_id == campaign)).scalar_one())

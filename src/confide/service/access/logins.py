@@ -1,9 +1,9 @@
-"""Log-ins in progress: a person was sent to another service, and returns with that service's statement about their
-identity.
+"""Log-ins in progress: a person was sent to an identity provider, and will return with the provider's statement about
+their identity.
 
-All values of a log-in follow from one secret, which only the person's browser keeps. The store keeps the secret's
-digest until the person returns or the time limit passes. An answer of the other service is therefore accepted once,
-only in the browser in which the log-in began, and by any worker.
+All values of a log-in follow from one secret, which only the person's browser keeps. The store keeps the digest of the
+secret until the person returns or the time limit passes. The provider's answer is therefore accepted only once, and
+only in the browser in which the log-in began. Any process of this service can accept the answer.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from confide.service.access.identity import digest_of, new_token
 __all__ = ["SECONDS", "Begun", "Logins"]
 
 SECONDS = 600
-"""Time limit for a log-in through another service, in seconds."""
+"""Time limit for a log-in through an identity provider, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Begun:
-    """A log-in that was begun.
+    """A log-in through an identity provider that was begun.
 
     Args:
         secret: secret that the person's browser keeps.
@@ -45,22 +45,20 @@ class Begun:
 
     @property
     def state(self) -> str:
-        """The value that the other service returns. A person who imitates the other service's answer in another browser
-        does not know this value.
+        """The value that the provider sends back with its answer. A person who forges an answer in another browser does
+        not know this value.
         """
         return self._part("state")
 
     @property
     def nonce(self) -> str:
-        """The value that the other service's statement about the person must repeat, so that an older statement is
-        refused.
-        """
+        """The value that the provider's ID token must repeat, so that a token of an earlier log-in is refused."""
         return self._part("nonce")
 
     @property
     def verifier(self) -> str:
-        """The verifier that this service shows to the other service together with the code (RFC 7636). A thief of the
-        code does not have the verifier.
+        """The code verifier of RFC 7636, which this service sends to the provider together with the code. A thief of
+        the code does not have the verifier.
         """
         return self._part("verifier")
 
@@ -70,7 +68,7 @@ class Begun:
 
 
 class Logins:
-    """The log-ins in progress of a store.
+    """The log-ins in progress, which are kept in a store.
 
     Args:
         store: store in which the log-ins are kept.
@@ -81,19 +79,19 @@ class Logins:
         self._database, self._clock = store.database, clock
 
     def begin(self) -> Begun:
-        """Begin a log-in."""
+        """Begin a log-in, and store the digest of its secret."""
         found = Begun(secret=new_token(), at=int(self._clock()))
         with self._database.writing() as connection:
             connection.execute(insert(t.begun_login).values(digest=digest_of(found.secret), expires=found.at + SECONDS))
         return found
 
     def take(self, secret: str, state: str) -> Begun | None:
-        """The log-in from which a person returns; it can be taken once. The result is None if there is no log-in with
-        this value, or if the log-in's time limit has passed.
+        """Use up the log-in with which a person returns, and return it. The result is None if no log-in with this
+        secret and state exists, if the log-in was used up before, or if its time limit has passed.
 
         Args:
             secret: secret that the person's browser has kept.
-            state: value that the other service returns; if it belongs to another log-in, no log-in is used up.
+            state: value that the provider sent back; if the value belongs to another log-in, no log-in is used up.
         """
         if not hmac.compare_digest(Begun(secret=secret, at=0).state.encode(), state.encode("utf-8", "replace")):
             return None
@@ -105,6 +103,6 @@ class Logins:
         return Begun(secret=secret, at=expires - SECONDS)
 
     def sweep(self) -> None:
-        """Delete log-ins past their time limit."""
+        """Delete all log-ins whose time limit has passed."""
         with self._database.writing() as connection:
             connection.execute(delete(t.begun_login).where(t.begun_login.c.expires <= int(self._clock())))

@@ -1,4 +1,4 @@
-"""Operators: their identities, passwords and roles. An operator who is no longer active loses all sessions."""
+"""Operators, with their identities, passwords and roles. An operator who is no longer active loses all sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOBODYS = _hashes.hash("a password that nobody has")
 
 
 class Operators:
-    """The operators of a store.
+    """The operators of the service, who are kept in a store.
 
     Args:
         store: store in which the operators are kept.
@@ -58,18 +58,18 @@ class Operators:
         return self._insert(name, role, {"password": _hashes.hash(password)})
 
     def admit(self, name: str, role: Role, *, issuer: str, subject: str) -> Operator:
-        """Add an operator with an identity at another service. An operator whom another service identifies has no
-        password at this service.
+        """Add an operator with an identity at an identity provider. Such an operator has no password at this service.
 
         Args:
             name: name of the operator at this service.
             role: rights of the operator.
-            issuer: address of the other service, in its own spelling.
-            subject: identifier of the operator at the other service. An e-mail address is unsuitable, because it may
-                belong to another person later.
+            issuer: address of the provider, spelled as the provider spells it.
+            subject: identifier of the operator at the provider. An e-mail address is unsuitable, because it may belong
+                to another person later.
 
         Raises:
-            InvalidInput: the name is taken or not valid, the address is not valid, or the operator was added before.
+            InvalidInput: the name is taken or not valid, the address or the identifier is not valid, or the operator
+                was added before.
         """
         if not is_issuer(issuer):
             raise InvalidInput("issuer", "is not an address of an issuer",
@@ -83,8 +83,8 @@ class Operators:
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
-        """The operator with this name and password; None if there is none. The check of a password takes equally long
-        for unknown names.
+        """The operator with this name and password; None if the name is unknown, the password is wrong, or the operator
+        is not active. The check takes equally long for unknown names.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(t.operator).where(t.operator.c.name == name)).first()
@@ -93,7 +93,7 @@ class Operators:
         return _operator(row) if right and known is not None and row is not None and row.active else None
 
     def get(self, number: int) -> Operator:
-        """The operator with this number.
+        """The operator with this number in the store.
 
         Raises:
             InvalidInput: there is no operator with this number.
@@ -115,22 +115,23 @@ class Operators:
         return found
 
     def by_identity(self, issuer: str, subject: str) -> Operator | None:
-        """The operator with this identity at another service; None if there is none."""
+        """The operator with this issuer and this identifier at the issuer; None if there is no such operator."""
         return self._one((t.operator.c.issuer == issuer) & (t.operator.c.subject == subject))
 
     def all(self) -> tuple[Operator, ...]:
-        """All operators, by number."""
+        """All operators, in the order of their numbers."""
         with self._database.reading() as connection:
             return tuple(_operator(row) for row in connection.execute(select(t.operator).order_by(t.operator.c.id)))
 
     def change(
         self, number: int, *, role: Role | None = None, active: bool | None = None, password: str | None = None
     ) -> Operator:
-        """Change an operator's rights or password. All sessions of the operator end.
+        """Change the role or the password of an operator, or whether the operator is active. All sessions of the
+        operator end.
 
         Raises:
-            Refused: no administrator would be left, or a password is given for an operator whom another service
-                identifies.
+            Refused: no administrator would be left, or a password is given for an operator with an identity at a
+                provider.
             InvalidInput: the operator does not exist, or the password is too short or too long.
         """
         values: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""A provider: another service that identifies operators by OpenID Connect.
+"""An identity provider: another service that identifies operators by OpenID Connect.
 
-The provider's addresses and keys are read from its own publication, and kept for a limited time. Anything else that the
-provider sends besides the identity, such as a token for its own interface, is discarded.
+The provider's addresses and keys are read from the provider's published description, and kept for a limited time. The
+service uses only the identity that the provider sends. Anything else, such as an access token, is discarded.
 """
 
 from __future__ import annotations
@@ -52,14 +52,15 @@ class _Published:
 
 
 class Provider:
-    """A provider, with the settings that this service has for it.
+    """An identity provider, with the settings of this service for this provider.
 
     Args:
-        issuer: address of the provider; its statements are accepted only for operators of this issuer.
+        issuer: address of the provider. Only operators with this issuer can log in through the provider.
         client: name under which the provider knows this service.
         secret: secret by which the provider recognises this service.
-        back: address to which the provider sends people back.
-        seconds: time limit for one step of an answer, in seconds; a whole answer may take twice as long.
+        back: address of this service to which the provider sends people back.
+        seconds: time limit for one step of the provider's answer, in seconds; all steps together may take twice as
+            long.
         clock: clock that gives seconds since 1970.
     """
 
@@ -71,7 +72,7 @@ class Provider:
         self._kept: dict[str, tuple[float, Any]] = {}
 
     def address(self, begun: Begun) -> str:
-        """The address to which a person is sent for identification.
+        """The address at the provider to which a person's browser is sent for identification.
 
         Raises:
             ProviderFailed: the provider does not publish the address.
@@ -85,9 +86,9 @@ class Provider:
         """The provider's identifier of the person who returned with a code.
 
         Args:
-            begun: the log-in that was begun.
-            code: code with which the person returned.
-            named: issuer that the person's return names (RFC 9207); None if it names no issuer.
+            begun: log-in with which the person returned.
+            code: one-time code of the provider with which the person returned.
+            named: issuer that the provider named when the person returned (RFC 9207); None if no issuer was named.
 
         Raises:
             ProviderFailed: the provider does not give the identifier, or a check of its answer fails.

@@ -1,8 +1,8 @@
-"""Sessions: a token for each browser or program that has logged in, or has joined with a code.
+"""Sessions: a token for each browser or program with which an operator has logged in or a participant has joined.
 
 An operator's session ends after some hours. All participants' sessions of a campaign end on the same day, some days
-after the settlement. No session therefore reveals when its owner joined, and everybody who may still withdraw still has
-a session.
+after the campaign was settled or cancelled. No session therefore reveals when the participant joined, and participants
+can still withdraw after the settlement.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _TAKING_PART = select(t.participant_session).join(  # asked by every request: pu
 
 
 class Sessions:
-    """The sessions of a store.
+    """The sessions of operators and participants, which are kept in a store.
 
     Args:
-        store: store in which they are kept.
+        store: store in which the sessions are kept.
         hours: length of an operator's session, in hours.
-        days: length of a participant's session after the end of their campaign, in days.
+        days: number of days for which a participant's session continues after their campaign was settled or cancelled.
         clock: clock that gives seconds since 1970.
     """
 
@@ -45,7 +45,7 @@ class Sessions:
         self._seconds, self._days, self._clock = int(3600 * hours), days, clock
 
     def begin(self, operator: Operator) -> str:
-        """A new session's token."""
+        """Begin a session of an operator, and return the session's token."""
         token = new_token()
         with self._database.writing() as connection:
             connection.execute(insert(t.operator_session).values(
@@ -53,8 +53,8 @@ class Sessions:
         return token
 
     def who(self, token: str) -> Operator | None:
-        """The operator to whom a session belongs; None if the token belongs to no operator's session, or the session
-        has ended.
+        """The operator to whom the session with this token belongs; None if there is no such session of an operator, or
+        the session has ended.
         """
         with self._database.reading() as connection:
             row = connection.execute(
@@ -65,8 +65,8 @@ class Sessions:
                                                  issuer=row.issuer or "")
 
     def participant(self, token: str) -> Participant | None:
-        """The participant to whom a session belongs; None if the token belongs to no participant's session, or the
-        session has ended.
+        """The participant to whom the session with this token belongs; None if there is no such session of a
+        participant, or the session has ended.
         """
         with self._database.reading() as connection:
             row = connection.execute(_TAKING_PART, {"digest": digest_of(token),
@@ -74,7 +74,9 @@ class Sessions:
         return None if row is None else Participant(row.campaign_id, row.slot)
 
     def end(self, token: str) -> None:
-        """End a session of an operator or participant. A token without a session has no effect."""
+        """End the session with this token, of an operator or of a participant. A token without a session has no
+        effect.
+        """
         with self._database.writing() as connection:
             for table in (t.operator_session, t.participant_session):
                 connection.execute(delete(table).where(table.c.digest == digest_of(token)))
@@ -98,7 +100,9 @@ class Sessions:
 
 
 def begin_participant(connection: Connection, participant: Participant) -> str:
-    """Begin a participant's session and return its token, in the transaction in which they join."""
+    """Begin a session of a participant and return the session's token, in the transaction in which the participant
+    joins.
+    """
     token = new_token()
     connection.execute(insert(t.participant_session).values(
         digest=digest_of(token), campaign_id=participant.campaign, slot=participant.slot))

@@ -1,4 +1,4 @@
-"""Public view of campaigns: their offers, their states and, after the settlement, all public files."""
+"""Entry points for everybody: the offers and the states of campaigns and, after the settlement, all public files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class GuaranteesModel(BaseModel):
 
 
 class PackModel(BaseModel):
-    """The public files of a settled campaign."""
+    """The list of the public files of a settled campaign."""
 
     files: list[str]
     fingerprint: str = Field(description="fingerprint of the key that signed the contracts")
@@ -62,7 +62,9 @@ def settled_files(parts: Parts, number: int) -> dict[str, bytes]:
 
 @router.get("", responses=answers(422))
 def list_campaigns(parts: PartsOf, after: After = 0, limit: Limit = 50) -> CampaignsModel:
-    """List opened campaigns in order. Cancelled campaigns are left out, but can be read under their numbers."""
+    """List opened campaigns in the order of their numbers. Cancelled campaigns are left out, but can be read under
+    their numbers.
+    """
     found = parts.opened.all(limit=limit + 1, after=after, states=_SHOWN)
     shown = found[:limit]
     return CampaignsModel(campaigns=[campaign_model(each) for each in shown],
@@ -71,27 +73,29 @@ def list_campaigns(parts: PartsOf, after: After = 0, limit: Limit = 50) -> Campa
 
 @router.get("/{number}", responses=answers(404, 422))
 def show_campaign(parts: PartsOf, number: Number) -> CampaignModel:
-    """Show the state of a campaign."""
+    """Show the state of a campaign, such as "open" or "settled"."""
     return campaign_model(parts.opened.stored(number))
 
 
 @router.get("/{number}/file", responses={**answers(404, 422), 200: {"content": {"application/toml": {}}}},
             response_class=Response)
 def show_file(parts: PartsOf, number: Number) -> Response:
-    """The campaign file. All parameters of a campaign are public."""
+    """Show the campaign file. All parameters of a campaign are public."""
     return Response(parts.opened.get(number).campaign.file.text, media_type="application/toml")
 
 
 @router.get("/{number}/offer", responses=answers(404, 422))
 def show_offer(parts: PartsOf, number: Number) -> SectionsModel:
-    """The plan in the form that a participant reads."""
+    """Show the offer: the plan in the form that a participant reads."""
     opened = parts.opened.get(number)
     return SectionsModel(sections=[each.to_dict() for each in opened.campaign.offer(home=parts.store.home)])
 
 
 @router.get("/{number}/guarantees", responses=answers(404, 422))
 def show_guarantees(parts: PartsOf, number: Number) -> GuaranteesModel:
-    """Show the guarantees with their sources, and whether each of them states anything at this size."""
+    """Show the guarantees with their sources, and whether each guarantee says anything useful at the campaign's
+    size.
+    """
     plan = parts.opened.get(number).campaign.plan
     promises = plan.guarantees
     return GuaranteesModel(guarantees=promises_json(promises),
@@ -101,7 +105,7 @@ def show_guarantees(parts: PartsOf, number: Number) -> GuaranteesModel:
 
 @router.get("/{number}/result", responses=answers(404, 409, 422))
 def show_result(parts: PartsOf, number: Number) -> SectionsModel:
-    """The public result of a settled campaign."""
+    """Show the public result of a settled campaign."""
     settled_files(parts, number)
     campaign = parts.opened.get(number).campaign
     outcome = campaign.settled(store=parts.store).published()
@@ -110,15 +114,15 @@ def show_result(parts: PartsOf, number: Number) -> SectionsModel:
 
 @router.get("/{number}/pack", responses=answers(404, 409, 422))
 def list_pack(parts: PartsOf, number: Number) -> PackModel:
-    """The public files of a settled campaign."""
+    """The list of the public files of a settled campaign."""
     return PackModel(files=sorted(settled_files(parts, number)), fingerprint=parts.store.home.fingerprint)
 
 
 @router.get("/{number}/pack.zip", responses={**answers(404, 409, 422), 200: {"content": {"application/zip": {}}}},
             response_class=Response)
 def download_pack(parts: PartsOf, number: Number) -> Response:
-    """All public files of a settled campaign as one archive, in the form that `confide verify` checks. Everybody gets
-    the same bytes.
+    """Download all public files of a settled campaign as one archive, in the form that `confide verify` checks.
+    Everybody gets the same bytes.
     """
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -131,7 +135,7 @@ def download_pack(parts: PartsOf, number: Number) -> Response:
 @router.get("/{number}/pack/{path:path}", response_class=Response, responses={
     **answers(404, 409, 422), 200: {"content": {"application/octet-stream": {}}}})
 def download_file(parts: PartsOf, number: Number, path: str) -> Response:
-    """One of the public files of a settled campaign."""
+    """Download one of the public files of a settled campaign."""
     files = settled_files(parts, number)
     if path not in files:
         raise HTTPException(404, worded("the pack has no such file"))

@@ -1,6 +1,6 @@
 """Drafts: campaign files that operators write, plan, and open.
 
-A request that is repeated under the same idempotency key is not carried out twice. A repeated request gets the earlier
+A request that is repeated with the same idempotency key is not carried out twice. The repeated request gets the earlier
 answer: see `once`.
 """
 
@@ -47,17 +47,17 @@ IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, 
 def once(
     parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
 ) -> Answer:
-    """Carry out an action once under a key. Of several simultaneous requests under one key, one carries out the action,
-    and the others get the same answer.
+    """Carry out an action once for each idempotency key. Of several simultaneous requests with one key, one request
+    carries out the action, and the other requests get the same answer.
 
     Args:
-        parts: parts of the process.
-        who: name of the caller.
-        key: key of the caller; empty if the caller gave none.
-        what: name of the action.
+        parts: parts of the service process, such as the store.
+        who: name of the caller; different callers may use the same key.
+        key: idempotency key of the request; empty if the caller gave none, so that the action is always carried out.
+        what: name of the action; a request is the same as an earlier one only if action and body are the same.
         asked: body of the request.
         do: function that carries out the action.
-        answer: type of the answer.
+        answer: type of the answer, a model of the API.
 
     Raises:
         Refused: the key was used for another request, or the same request is still being carried out.
@@ -84,7 +84,7 @@ _WHO = (401, 403, 422)
 
 
 class NewDraft(Strict):
-    """A campaign file, which may still be incomplete."""
+    """A new draft: the text of a campaign file, which may still be incomplete."""
 
     text: str = Field(max_length=LONGEST_TEXT)
     name: str = Field(default="", max_length=50, description="name of the file; by default made from the title")
@@ -98,7 +98,7 @@ class ChangedDraft(Strict):
 
 
 class ReadDraft(Strict):
-    """The version of the draft's text that is to be opened."""
+    """The version of the draft that the operator has read and wants to open."""
 
     version: int | None = Field(default=None, ge=1, le=2**31 - 1,
                                 description="the version that the client read; by default the present version")
@@ -122,14 +122,14 @@ class PlanModel(BaseModel):
 
 
 class OpenedModel(CampaignModel):
-    """A campaign that was opened."""
+    """The campaign that an opened draft has become."""
 
     charged: bool = Field(description="true if the ledger has charged the campaign; a charge is final")
 
 
 @router.get("", responses=answers(*_WHO))
 def list_drafts(parts: PartsOf, _: Viewer, after: After = 0, limit: Limit = 50) -> DraftsModel:
-    """Drafts that have not become campaigns."""
+    """List the drafts that have not become campaigns."""
     found = parts.drafts.all(limit=limit + 1, after=after)
     shown = found[:limit]
     return DraftsModel(drafts=[draft_model(each) for each in shown],
@@ -138,14 +138,14 @@ def list_drafts(parts: PartsOf, _: Viewer, after: After = 0, limit: Limit = 50) 
 
 @router.post("", status_code=201, responses=answers(*_WHO, 409, 413))
 def begin_draft(parts: PartsOf, who: Running, new: NewDraft, key: IdempotencyKey = "") -> DraftModel:
-    """Begin a draft."""
+    """Begin a draft from the text of a campaign file."""
     return once(parts, f"operator {who.number}", key, "drafts", new,
                 lambda: draft_model(parts.drafts.new(new.text, who.number, new.name)), DraftModel)
 
 
 @router.get("/{number}", responses=answers(*_WHO, 404))
 def show_draft(parts: PartsOf, _: Viewer, number: Number) -> DraftModel:
-    """Show a draft."""
+    """Show a draft with its text and version."""
     return draft_model(parts.drafts.get(number))
 
 
@@ -164,7 +164,7 @@ def forget_draft(parts: PartsOf, _: Running, number: Number) -> Response:
 
 @router.post("/{number}/plan", responses=answers(*_WHO, 404, 409))
 def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
-    """Show the planned outcome of the campaign, from public parameters alone."""
+    """Show the planned outcome of the draft's campaign, from public parameters alone."""
     draft = parts.drafts.get(number)
     campaign = parts.drafts.campaign(draft)
     plan, file = campaign.plan, campaign.file
@@ -180,7 +180,9 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
 
 @router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))
 def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
-    """Privacy, error and money at other levels of privacy, from public parameters alone."""
+    """Show privacy, error and money of the draft's campaign at other levels of privacy, from public parameters
+    alone.
+    """
     return SectionsModel(sections=[kept_trade_off(parts.drafts.campaign(parts.drafts.get(number))).to_dict()])
 
 

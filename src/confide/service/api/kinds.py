@@ -1,4 +1,4 @@
-"""The installed kinds of campaigns, and a template file for each."""
+"""Entry points for everybody: the installed kinds of campaigns, and a template of a campaign file for each kind."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ router = APIRouter(prefix="/kinds", tags=["kinds"])
 
 
 class KindModel(BaseModel):
-    """A kind of campaigns."""
+    """The name of a kind of campaigns, with a summary in one sentence."""
 
     name: str
     summary: str
 
 
 class KindsModel(BaseModel):
-    """All kinds that are installed."""
+    """The installed kinds of campaigns."""
 
     kinds: list[KindModel]
 
 
 class TemplateModel(BaseModel):
-    """A kind's template file, and the keys that a campaign file of the kind may have."""
+    """A commented template of a campaign file of one kind, and the keys that such a file may have."""
 
     name: str
     summary: str
@@ -40,12 +40,12 @@ class TemplateModel(BaseModel):
 
 @router.get("")
 def list_kinds() -> KindsModel:
-    """All kinds that are installed."""
+    """The installed kinds of campaigns."""
     return KindsModel(kinds=[KindModel(name=name, summary=said) for name, said in summaries()[0].items()])
 
 
 @router.get("/{name}", responses=answers(422))
 def show_kind(name: str) -> TemplateModel:
-    """A commented template of a campaign file, and the JSON schema of the kind's campaign files."""
+    """Show a commented template of a campaign file, and the JSON schema of the kind's campaign files."""
     found = kind(name)
     return TemplateModel(name=name, summary=found.summary, template=found.template, keys=schema(name))

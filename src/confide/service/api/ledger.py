@@ -1,4 +1,6 @@
-"""The ledger: the privacy loss that each data set was charged, by campaign. Only operators can see the ledger."""
+"""The entry point for the ledger: the privacy losses that were charged to each data set, by campaign. Only operators
+can see the ledger.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ router = APIRouter(prefix="/ledger", tags=["ledger"])
 
 
 class LedgerModel(BaseModel):
-    """Budget and charges of every data set."""
+    """The privacy budget of every data set, and the charges to it."""
 
     data_sets: list[str]
     sections: list[dict[str, Any]]
@@ -26,6 +28,6 @@ class LedgerModel(BaseModel):
 
 @router.get("", responses=answers(401, 403, 422))
 def show_ledger(parts: PartsOf, _: Annotated[Operator, Depends(needs(Role.VIEWER))]) -> LedgerModel:
-    """Budget and charges of every data set, and the campaigns that were charged."""
+    """Show the privacy budget of every data set, and the charges to it by campaign."""
     return LedgerModel(data_sets=list(parts.store.data_sets()),
                        sections=[each.to_dict() for each in ledger_sections(parts.store.ledger())])

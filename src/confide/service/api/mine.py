@@ -1,5 +1,5 @@
-"""Entry points for one participant: reading the offer, handing in, withdrawing, and getting a share. Each entry point
-is about the participant's own slot alone.
+"""Entry points for participants: reading the offer, handing in values, withdrawing, and getting a share. Each entry
+point gives access to the participant's own slot alone.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _WHO = (401, 403, 422)
 
 
 class Join(Strict):
-    """A code as the participant received it."""
+    """The code of an invitation, as the participant received it."""
 
     code: str = Field(max_length=200)
 
 
 class JoinedModel(BaseModel):
-    """A session of a participant."""
+    """The token of a participant's new session."""
 
     token: str = Field(description="token for the header `Authorization: Bearer TOKEN`")
     campaign: int
 
 
 class MineModel(BaseModel):
-    """The standing of a participant, which only this participant sees."""
+    """The state of one participant's part in the campaign, which only this participant sees."""
 
     campaign: int
     id: str = Field(description="the participant's id on the public list")
@@ -49,7 +49,7 @@ class MineModel(BaseModel):
 
 
 class FormModel(BaseModel):
-    """The fields that a participant is asked for, and the instructions for the participant's device."""
+    """The fields that a participant is asked to fill in, and the instructions for the participant's device."""
 
     fields: list[FieldModel]
     device: dict[str, Any] | None = Field(description="instructions for the participant's device; null if it does "
@@ -58,26 +58,28 @@ class FormModel(BaseModel):
 
 class HandedIn(Strict):
     """The values that a participant hands in, as a mapping from column to text. If the participant's device draws the
-    report, the values are the drawn row.
+    report, the values are the row with the drawn report.
     """
 
     values: Values
 
 
 class ShareOf(Strict):
-    """A participant's record, as they handed it in; if left out, the stored record."""
+    """The values that the participant handed in, from which their share is computed; if left out, the stored values are
+    used.
+    """
 
     values: Values | None = None
 
 
 class WithdrawnModel(BaseModel):
-    """A participant's withdrawal."""
+    """The result of a participant's withdrawal."""
 
     before_settlement: bool
 
 
 class ContractModel(BaseModel):
-    """A participant's contract."""
+    """The signed contract that a participant is offered."""
 
     round: int
     final: bool
@@ -88,7 +90,7 @@ class ContractModel(BaseModel):
 
 @router.post("/join", responses=answers(401, 413, 422))
 async def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
-    """Use a code, once."""
+    """Use up a code, and begin a session of the participant."""
     found = await tried(parts, request, "join", "", lambda: parts.invitations.join(given.code))
     if found is None:
         raise HTTPException(401, "the code is not known, or was used; ask the person who gave it to you for a new one",
@@ -99,14 +101,14 @@ async def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
 
 @router.post("/leave", status_code=204, response_class=Response, responses=answers(*_WHO))
 def leave(parts: PartsOf, request: Request, _: TakingPart) -> Response:
-    """End the session. Stored values stay."""
+    """End the participant's session. Values that the participant handed in stay stored."""
     parts.sessions.end(token_of(request, PARTICIPANT_COOKIE))
     return Response(status_code=204)
 
 
 @router.get("/mine", responses=answers(*_WHO))
 def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
-    """Show how the participant stands."""
+    """Show whether the participant has handed values in, declined or withdrawn, and what they may hand in now."""
     standing = parts.participation.standing(who)
     return MineModel(campaign=who.campaign, id=parts.participation.identity(who), state=standing.state.value,
                      asks=standing.asks, handed_in=standing.handed_in, withdrawn=standing.withdrawn,
@@ -115,13 +117,13 @@ def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
 
 @router.get("/mine/offer", responses=answers(*_WHO))
 def show_my_offer(parts: PartsOf, who: TakingPart) -> SectionsModel:
-    """Show what the participant is offered."""
+    """Show the offer of the campaign and, if there is one, the participant's contract."""
     return SectionsModel(sections=[each.to_dict() for each in parts.participation.offer(who)])
 
 
 @router.get("/mine/form", responses=answers(*_WHO))
 def show_my_form(parts: PartsOf, who: TakingPart) -> FormModel:
-    """Show what the participant is asked for now."""
+    """Show the fields that the participant is asked to fill in now."""
     device = parts.participation.device(who)
     return FormModel(fields=[field_model(each) for each in parts.participation.form(who)],
                      device=None if device is None else dict(device))
@@ -129,7 +131,9 @@ def show_my_form(parts: PartsOf, who: TakingPart) -> FormModel:
 
 @router.put("/mine/report", status_code=204, response_class=Response, responses=answers(*_WHO, 409, 413))
 def hand_in(parts: PartsOf, who: TakingPart, given: HandedIn) -> Response:
-    """Hand in values. Later values replace earlier ones, so that a repeated request does no harm."""
+    """Hand in values. Later values replace earlier ones, so that a repeated request does no harm. A report that the
+    participant's device has drawn is never replaced by another draw.
+    """
     parts.participation.submit(who, given.values)
     return Response(status_code=204)
 
@@ -153,12 +157,12 @@ def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
 
 @router.post("/mine/decline", status_code=204, response_class=Response, responses=answers(*_WHO, 409))
 def decline(parts: PartsOf, who: TakingPart) -> Response:
-    """Decline the contract. A round that includes the participant cannot be made final afterwards."""
+    """Decline the contract. Afterwards, a round of contracts that includes the participant cannot be made final."""
     parts.participation.decline(who)
     return Response(status_code=204)
 
 
 @router.post("/mine/share", responses=answers(*_WHO, 409, 413))
 def show_my_share(parts: PartsOf, who: TakingPart, of: ShareOf) -> SectionsModel:
-    """Show the participant's share and its reasons, computed from their record and the public result."""
+    """Show the participant's share and the reasons for it, computed from their record and the public result."""
     return SectionsModel(sections=[each.to_dict() for each in parts.participation.share(who, of.values)])

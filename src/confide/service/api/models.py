@@ -1,4 +1,4 @@
-"""Models of the API's input and output, in the form that its schema documents."""
+"""Models of the API's input and output, from which the schema of the API is made."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class DraftModel(BaseModel):
 
 
 class DraftsModel(BaseModel):
-    """Some drafts, and the start of the next page of drafts."""
+    """One page of drafts, and the number after which the next page starts."""
 
     drafts: list[DraftModel]
     after: int | None = Field(description="start of the next page; null if there is none")
@@ -88,14 +88,14 @@ class CampaignModel(BaseModel):
 
 
 class CampaignsModel(BaseModel):
-    """Some campaigns, and the start of the next page of campaigns."""
+    """One page of campaigns, and the number after which the next page starts."""
 
     campaigns: list[CampaignModel]
     after: int | None = Field(description="start of the next page; null if there is none")
 
 
 class JobModel(BaseModel):
-    """Work on a campaign."""
+    """A job: a settlement or an audit of a campaign, with its progress."""
 
     number: int
     campaign: int
@@ -108,7 +108,7 @@ class JobModel(BaseModel):
 
 
 class OperatorModel(BaseModel):
-    """A person who runs campaigns."""
+    """An operator: a person who runs campaigns."""
 
     number: int
     name: str
@@ -135,32 +135,32 @@ class FieldModel(BaseModel):
 
 
 def draft_model(draft: Draft) -> DraftModel:
-    """A draft as the API shows it."""
+    """The model of a draft for the API."""
     return DraftModel(number=draft.number, name=draft.name, text=draft.text, version=draft.version,
                       campaign=draft.campaign)
 
 
 def campaign_model(known: Stored) -> CampaignModel:
-    """A campaign as the API shows it to everybody."""
+    """The model of a campaign for the API, with public facts alone."""
     return CampaignModel(number=known.number, title=known.title, kind=known.kind, state=known.state.value,
                          slots=known.slots)
 
 
 def job_model(job: Job, who: Operator) -> JobModel:
-    """A job as the API shows it to the given operator."""
+    """The model of a job for the API, as far as the given operator may see it."""
     problem = job.problem if who.role.covers(Role.OPERATOR) else job.problem and _UNTOLD
     return JobModel(number=job.number, campaign=job.campaign, task=job.task.value, state=job.state, done=job.done,  # type: ignore[arg-type]
                     steps=job.steps, problem=problem, result=job.result)
 
 
 def operator_model(operator: Operator) -> OperatorModel:
-    """An operator as the API shows them."""
+    """The model of an operator for the API."""
     return OperatorModel(number=operator.number, name=operator.name, role=operator.role.value,
                          active=operator.active, issuer=operator.issuer)
 
 
 def field_model(field: AskedField) -> FieldModel:
-    """A form's field as the API shows it."""
+    """The model of a form's field for the API."""
     return FieldModel.model_validate(field.to_dict())
 
 
@@ -169,7 +169,7 @@ class Upload:
     """An uploaded file.
 
     Args:
-        media: media type that the caller stated.
+        media: media type of the file, as stated by the caller.
         data: bytes of the file.
     """
 

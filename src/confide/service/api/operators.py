@@ -1,4 +1,4 @@
-"""Entry points for operators: logging in and out, and rights."""
+"""Entry points for operators: logging in and out, and managing operators and their rights."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LogIn(Strict):
 
 
 class SessionModel(BaseModel):
-    """A session of an operator."""
+    """The token of an operator's new session."""
 
     token: str = Field(description="token for the header `Authorization: Bearer TOKEN`")
     operator: OperatorModel
@@ -51,7 +51,7 @@ class NewOperator(Strict):
 
 
 class ChangedOperator(Strict):
-    """New rights of an operator; fields that are left out stay as they are."""
+    """Changes of an operator's rights or password. Fields that are left out stay as they are."""
 
     role: Literal["viewer", "operator", "admin"] | None = None
     active: bool | None = None
@@ -59,14 +59,14 @@ class ChangedOperator(Strict):
 
 
 class OperatorsModel(BaseModel):
-    """All operators."""
+    """All operators of the service."""
 
     operators: list[OperatorModel]
 
 
 @router.post("/login", responses=answers(401, 413, 422, 429))
 async def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
-    """Begin a session."""
+    """Log in with a name and a password, and begin a session."""
     def begin() -> SessionModel | None:
         found = parts.operators.check(who.name, who.password.get_secret_value())
         return None if found is None else SessionModel(token=parts.sessions.begin(found),
@@ -80,7 +80,7 @@ async def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
 
 @router.post("/logout", status_code=204, response_class=Response, responses=answers(401, 403, 422))
 def log_out(parts: PartsOf, request: Request, _: Viewer) -> Response:
-    """End the session."""
+    """End the operator's session."""
     parts.sessions.end(token_of(request, OPERATOR_COOKIE))
     return Response(status_code=204)
 
@@ -93,13 +93,13 @@ def show_myself(_: Viewer) -> OperatorModel:
 
 @router.get("/operators", responses=answers(401, 403, 422))
 def list_operators(parts: PartsOf, _: Admin) -> OperatorsModel:
-    """All operators."""
+    """List all operators."""
     return OperatorsModel(operators=[operator_model(each) for each in parts.operators.all()])
 
 
 @router.post("/operators", status_code=201, responses=answers(401, 403, 413, 422))
 def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
-    """Add an operator, with a password or with an issuer and its subject."""
+    """Add an operator, with a password, or with an issuer and the operator's identifier at this issuer."""
     role = Role(new.role)
     if new.issuer is not None and new.subject is not None and new.password is None:
         return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))

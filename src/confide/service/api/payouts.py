@@ -1,7 +1,7 @@
-"""Payouts of a settled campaign: due, approved and exported amounts, and the bank's answers. Only operators can see
-payouts.
+"""Entry points for the payouts of a settled campaign: queue, approval, export, and the bank's answers. Only operators
+can use these entry points.
 
-Amounts are private, because they follow from records. Files of payouts exist only in requests and answers, and are
+Amounts are private, because they follow from records. Files of payouts are sent in requests and answers only, and are
 never stored.
 """
 
@@ -31,26 +31,28 @@ _TYPES = {"csv": "text/csv", "xml": "application/xml"}
 
 
 class QueueModel(BaseModel):
-    """Numbers of payouts by state, which are private."""
+    """The queue of payouts as sections of a page, which are private, and the code that an approval of this queue must
+    repeat.
+    """
 
     code: str = Field(description="code of the queued payouts, which approves them")
     sections: list[dict[str, Any]]
 
 
 class Approve(Strict):
-    """The payouts that are approved."""
+    """An approval of the queued payouts, with the code of the queue that the operator has read."""
 
     code: str = Field(max_length=200, description="the code that the queue showed")
 
 
 class Changed(BaseModel):
-    """Number of payouts that were changed."""
+    """The number of payouts whose state was changed."""
 
     people: int
 
 
 class Export(Strict):
-    """Format of a file of payouts."""
+    """The format of a file of payouts, and the details that this format needs."""
 
     format: Literal["csv", "xml"] = "csv"
     payees: str | None = Field(default=None, max_length=1 << 26, description="CSV of id,name,iban; for xml")
@@ -59,7 +61,7 @@ class Export(Strict):
 
 
 class Answers(BaseModel):
-    """Numbers of the bank's answers by kind."""
+    """The number of the bank's answers of each kind."""
 
     paid: int
     failed: int
@@ -68,7 +70,7 @@ class Answers(BaseModel):
 
 @router.get("", responses=answers(*_WHO))
 def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
-    """Show the state of the payouts."""
+    """Show the payouts with their states, and the code for their approval."""
     found = _settled(parts, number).payouts(store=parts.store)
     return QueueModel(code=found.queue.code, sections=[
         each.to_dict() for each in payout_sections(found, listed=True, commands=False)])
@@ -82,15 +84,15 @@ def approve(parts: PartsOf, _: Running, number: Number, given: Approve) -> Chang
 
 @router.post("/batches", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
 def export(parts: PartsOf, _: Running, number: Number, how: Export) -> Response:
-    """Put all approved payouts into a new batch, and return the batch's file. The header `X-Batch` of the answer has
-    the batch's number.
+    """Put all approved payouts into a new batch, and return the file of this batch for the bank. The header `X-Batch`
+    of the answer has the number of the batch.
     """
     return _file(parts, number, how, None)
 
 
 @router.post("/batches/{batch}", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
 def export_again(parts: PartsOf, _: Running, number: Number, batch: Number, how: Export) -> Response:
-    """Return the file of an earlier batch that the bank has not answered."""
+    """Return again the file of an earlier batch that the bank has not answered yet."""
     return _file(parts, number, how, batch)
 
 

@@ -1,5 +1,5 @@
-"""Entry points for running a campaign: invitations, numbers of answers, contracts, settlement and audit. Only operators
-can use these entry points.
+"""Entry points for running a campaign: progress, invitations, contracts, settlement and audit. Only operators can use
+these entry points.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class ProgressModel(BaseModel):
 
 
 class Invited(Strict):
-    """The slots that get a new code."""
+    """The slots for which new codes are made."""
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None = Field(
         default=None, max_length=1_000_000, description="ranks in the public list of ids, from 0; default everybody")
 
 
 class Code(BaseModel):
-    """A code, which works once and cannot be read again later."""
+    """The code of one slot, which works once and cannot be read again later."""
 
     id: str = Field(description="rank of the participant on the public list of ids")
     slot: int
@@ -73,13 +73,13 @@ class Code(BaseModel):
 
 
 class CodesModel(BaseModel):
-    """New codes."""
+    """The new codes, one for each requested slot."""
 
     codes: list[Code]
 
 
 class Deposits(Strict):
-    """The slots whose deposits were received."""
+    """The slots for which the receipt of a deposit is noted, or such a note is removed."""
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
         max_length=1_000_000, description="ranks in the public list of ids, from 0")
@@ -94,8 +94,8 @@ class DepositsModel(BaseModel):
 
 
 class RoundOf(Strict):
-    """Participants who are left out of the next round of contracts, in addition to participants who have declined or
-    withdrawn.
+    """Options of the next round of contracts: further participants who are left out, and participants who take part
+    again. Participants who have declined or withdrawn are left out anyway.
     """
 
     without: list[str] = Field(default=[], max_length=1_000_000)
@@ -117,13 +117,13 @@ class Settling(Confirmed):
 
 
 class FinalRound(Confirmed):
-    """The round that is made final."""
+    """The round of contracts that is made final, with a confirmation."""
 
     round: int = Field(ge=1, le=2**31 - 1, description="the state that the client read")
 
 
 class RoundModel(BaseModel):
-    """A round of contracts."""
+    """A round of contracts: one contract for each participant who is asked for a record."""
 
     round: int
     final: bool
@@ -149,7 +149,7 @@ def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
 
 @router.get("/progress", responses=answers(*_WHO))
 def show_progress(parts: PartsOf, who: Viewer, number: Number) -> ProgressModel:
-    """Show the progress of a campaign."""
+    """Show the progress of a campaign: its state, and the numbers of codes, answers, withdrawals and deposits."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     campaign = opened.campaign
     drawn = None if opened.contracts is None else current(parts.store, opened)
@@ -232,7 +232,7 @@ def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) 
 
 @router.post("/close", responses=answers(*_WHO, 409))
 def close(parts: PartsOf, who: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
-    """Close the collection, so that nobody can hand anything in. A repeated request changes nothing."""
+    """Close the collection, so that nobody can hand anything in any more. A repeated request changes nothing."""
     if parts.opened.get(number).contracts is not None:
         raise Refused(worded("this collection ends with its final contracts"),
                       worded("draw up a round and make it final, then settle"))

@@ -1,4 +1,5 @@
-"""The languages of the pages. Texts of pages are looked up in a gettext catalogue, and English needs no catalogue.
+"""The languages of the pages. The texts of pages are English, and are translated by a gettext catalogue for each other
+language.
 
 A translation is one file, `catalogues/LANGUAGE.po`, which starts as a copy of `catalogues/confide.pot` and need not be
 compiled. After a change of the pages, `python -m confide.service.language` writes the template `confide.pot` again.

@@ -1,4 +1,4 @@
-"""Command that writes the template of translations again: `python -m confide.service.language`."""
+"""The command `python -m confide.service.language`, which writes the template of translations again."""
 
 from __future__ import annotations
 

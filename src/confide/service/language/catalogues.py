@@ -1,4 +1,4 @@
-"""Catalogues of the pages' texts: the available languages, the choice of one for a browser, and the texts to be
+"""Catalogues of the pages' texts: the available languages, the choice of a language for a browser, and the texts to be
 translated.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["TEMPLATE", "as_translations", "chosen", "extracted", "languages", "t
 
 _CATALOGUES = Path(__file__).parent / "catalogues"
 TEMPLATE = _CATALOGUES / "confide.pot"
-"""Template of a translation: a translator copies it to `LANGUAGE.po` and fills it in."""
+"""Path of the template of translations. A translator copies the template to `LANGUAGE.po` and fills it in."""
 
 _HEAD = """# Texts of the service's pages. A translation is a copy of this file, named LANGUAGE.po, beside it.
 # After a change of the pages: python -m confide.service.language
@@ -54,11 +54,11 @@ def languages() -> tuple[str, ...]:
 
 
 def chosen(asked: str, kept: str = "") -> str:
-    """The language of a page.
+    """The language in which a page is shown to a browser: a code such as "en".
 
     Args:
-        asked: content of the header Accept-Language; unreadable parts are skipped.
-        kept: earlier choice from the cookie; it has precedence if the language is available.
+        asked: content of the header Accept-Language of the request; unreadable parts are skipped.
+        kept: language that the person chose earlier, from the cookie; it takes precedence if it is available.
 
     Example:
         >>> chosen("xx, en-GB;q=0.8"), chosen("", "no such")
@@ -91,7 +91,7 @@ def translations(language: str) -> gettext.NullTranslations:
 
 
 def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
-    """A catalogue in the form in which templates look texts up."""
+    """A catalogue in the form that the templates of pages use for looking texts up."""
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
@@ -101,9 +101,9 @@ def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
 
 
 def extracted() -> Catalog:
-    """Catalogue of all texts of the pages without translations, from which a translator starts.
+    """A catalogue with all texts of the pages and without any translation, from which a translator starts.
 
-    The texts come from the pages' templates, and from refusals that pages show.
+    The texts come from the templates of the pages, and from error messages that pages show.
     """
     found = Catalog(project="confide", charset="utf-8", fuzzy=False)
     options = {"**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
@@ -126,8 +126,8 @@ def _worded(source: bytes) -> Iterator[tuple[str, int]]:
 
 
 def template() -> str:
-    """The catalogue of `extracted` as a file. The file is sorted, and has no dates and no line numbers, so that it
-    changes only with the texts.
+    """The content of the file `confide.pot`: the catalogue of `extracted`. The content is sorted, and has no dates and
+    no line numbers, so that it changes only with the texts.
     """
     sorted_ = Catalog(charset="utf-8")
     for message in sorted((each for each in extracted() if each.id), key=lambda each: str(each.id)):

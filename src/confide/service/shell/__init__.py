@@ -1,3 +1,3 @@
-"""Everything around the service's work: settings, identification of callers, error reports, limits, headers, logs,
-metrics.
+"""The parts of the service around its work: settings, identification of callers, error reports, limits, headers, logs
+and metrics.
 """

@@ -1,5 +1,5 @@
-"""Limits on the size of a request, which apply before the request is read. The limits depend on the caller: anybody,
-callers with a session, and for files operators.
+"""Limits on the size of a request, which apply before the request is read. The limits depend on the caller: one limit
+for anybody, a larger one for callers with a session, and the largest for operators who upload a file.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ __all__ = ["BodyLimit"]
 
 
 class BodyLimit:
-    """Refuse a body that is too large, whatever length its header states.
+    """Refuse requests whose body is too large, even if the header states a smaller length.
 
     Args:
-        app: next application.
+        app: application that gets the requests that are not refused.
         strangers: limit in bytes for a request without a session, such as a log-in or a use of a code.
-        largest: limit in bytes for any request.
+        largest: limit in bytes for a request with a session.
         largest_upload: limit in bytes for a file, on the upload paths, from callers with the right to upload.
-        uploads: upload paths.
-        has_session: function that says whether a request has a session; called before any part of a larger request is
-            read.
-        may_upload: function that says whether a request's session has the right to upload; called before anything is
-            read.
+        uploads: pattern of the paths to which operators upload files.
+        has_session: function that says whether a request has a session. It is called before any part of a larger
+            request is read.
+        may_upload: function that says whether the session of a request has the right to upload. It is called before
+            anything is read.
     """
 
     def __init__(self, app: ASGIApp, *, strangers: int, largest: int, largest_upload: int, uploads: re.Pattern[str],

@@ -1,7 +1,8 @@
-"""The caller of a request: a program with a bearer token, or a browser with a cookie. A browser's request that changes
-something also needs the word of its form.
+"""Identification of the caller of a request: a program with a bearer token, or a browser with a cookie. If the request
+of a browser changes something, the request must also have the form word of the session (`csrf_of`).
 
-Every entry point has one of three audiences: anybody, an operator of a role, or the participant.
+Every entry point has one of three audiences: anybody, operators with at least a given role, or the participant
+themselves.
 """
 
 from __future__ import annotations
@@ -39,29 +40,29 @@ PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def cookie_name(request: Request, cookie: str) -> str:
-    """The name of a cookie. Over TLS the cookie's name begins with `__Host-`: browsers accept a cookie of this name
-    only from this very host, and from no other host of the same site.
+    """The name of a cookie. Over TLS the name begins with `__Host-`. Browsers accept a cookie with such a name only
+    from this very host, and from no other host of the same site.
 
     Args:
         request: request of the caller.
-        cookie: name without TLS, where any host of the same site may also set the cookie.
+        cookie: name of the cookie without TLS.
     """
     return f"__Host-{cookie}" if parts_of(request).settings.secure else cookie
 
 
 def cookie_of(request: Request, cookie: str) -> str:
-    """The content of a cookie; empty if the request has none."""
+    """The content of a cookie; empty if the request does not have this cookie."""
     return request.cookies.get(cookie_name(request, cookie), "")
 
 
 def bearer(request: Request) -> str:
-    """The token in the header; empty if the request has none."""
+    """The bearer token in the header `Authorization`; empty if there is none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def token_of(request: Request, cookie: str) -> str:
-    """The caller's token, from the header, or from the cookie together with the word of a form.
+    """The caller's token, from the header, or from the cookie together with the form word of the session.
 
     Raises:
         HTTPException: status 403: the request would change something, and may come from a page of another site.
@@ -76,7 +77,7 @@ def token_of(request: Request, cookie: str) -> str:
 
 
 def check_form(token: str, word: str) -> None:
-    """Check that a form was made for this session.
+    """Check that the form of the request has the form word of this session.
 
     Raises:
         HTTPException: status 403: the form was not made for this session.
@@ -86,10 +87,10 @@ def check_form(token: str, word: str) -> None:
 
 
 def needs(role: Role) -> Callable[[Request], Operator]:
-    """A guard for entry points of operators.
+    """A guard for entry points of operators: it returns the operator who makes the request, or refuses the request.
 
     Args:
-        role: least role that is required.
+        role: least role with which an operator may use the entry point.
     """
     def guard(request: Request) -> Operator:
         found = parts_of(request).sessions.who(token_of(request, OPERATOR_COOKIE))
@@ -116,8 +117,8 @@ async def has_session(scope: Scope) -> bool:
 
 
 async def may_upload(scope: Scope) -> bool:
-    """Whether the caller is an operator who may upload files. The entry point that takes the upload checks the word of
-    the form in addition.
+    """Whether the caller is an operator who may upload files. The entry point that takes the upload also checks the
+    form word.
     """
     request = Request(scope)
     token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
@@ -126,7 +127,9 @@ async def may_upload(scope: Scope) -> bool:
 
 
 def taking_part(request: Request) -> Participant:
-    """Guard for the participants' entry points: it returns the participant who makes the request."""
+    """A guard for entry points of participants: it returns the participant who makes the request, or refuses the
+    request.
+    """
     found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
     if found is None:
         raise HTTPException(401, worded("only participants who have joined with their code may do this"),
@@ -140,7 +143,7 @@ TakingPart = Annotated[Participant, Depends(taking_part)]
 
 
 def address_of(request: Request) -> str:
-    """The address from which a request comes. The address serves only to limit attempts: it is hashed with a key, and
-    kept for minutes.
+    """The network address from which a request comes. The address is used only to limit attempts. It is stored only as
+    a hash under a random key, for some minutes.
     """
     return request.client.host if request.client is not None else ""

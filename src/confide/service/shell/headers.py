@@ -1,7 +1,7 @@
-"""Headers of every answer. The headers restrict the content that a browser may load, and forbid browsers to store
-private pages.
+"""Security headers of every answer. The headers restrict the content that a browser may load, and forbid browsers to
+store private pages.
 
-Refusals of malformed HTTP have these headers too: `Protocol` is uvicorn's protocol with this change.
+Answers to malformed HTTP have these headers too: `Protocol` is uvicorn's protocol with this change.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-"""Headers of every answer."""
+"""The headers of every answer, as a mapping from name to value."""
 
 
 class SecurityHeaders:
-    """Set the headers of all answers.
+    """Add the security headers to all answers.
 
     Args:
-        app: next application.
+        app: application whose answers get the headers.
         secure: whether browsers reach the service over TLS.
     """
 
@@ -57,10 +57,10 @@ _BASE: Any = AutoHTTPProtocol
 
 
 class Protocol(_BASE):  # type: ignore[misc] # which one it is depends on what is installed
-    """The protocol of one connection."""
+    """The protocol of one connection: uvicorn's, with security headers also in answers to malformed requests."""
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a malformed request, which the application never sees."""
+        """Answer a malformed request, which the application never sees, with status 400."""
         said = {**HEADERS, "Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8",
                 "Content-Length": str(len(msg)), "Connection": "close"}
         lines = "".join(f"{name}: {value}\r\n" for name, value in said.items())

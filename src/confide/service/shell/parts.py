@@ -1,4 +1,6 @@
-"""The parts of a service process: they are made once, and closed with the process."""
+"""The parts of a service process, such as the store and the sessions. The parts are made once, and closed with the
+process.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PROVIDER_BACK", "Parts", "worker_name"]
 
 PROVIDER_BACK = "/login/provider/answer"
-"""The path to which a provider sends people back."""
+"""The path of this service to which an identity provider sends people back."""
 
 
 _SWEEP = 60.0  # seconds between two sweeps: who has tried to come in is forgotten within minutes
@@ -60,7 +62,9 @@ class Parts:
         self._worker: Thread | None = None
 
     def start(self) -> None:
-        """Begin to do jobs, and to delete expired entries and the remains of processes that died."""
+        """Start the threads that do jobs, delete expired entries, and read newly opened campaigns. Also delete the
+        files that dead processes have left.
+        """
         self.rounds.sweep()
         with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
             import_module("pandas")
@@ -76,7 +80,7 @@ class Parts:
 
     @property
     def working(self) -> bool:
-        """Whether this process does jobs, if it is meant to."""
+        """Whether the worker of this process runs; also true if this process is not meant to do jobs."""
         return not self.settings.settling or (self._worker is not None and self._worker.is_alive())
 
     def close(self) -> None:
@@ -105,8 +109,8 @@ class Parts:
 
 
 def worker_name() -> str:
-    """A name that no other worker has. Host names and process numbers do not suffice, because hosts may share a name,
-    and processes in containers may share a number.
+    """A new name that no other worker has. Host names and process numbers do not suffice, because hosts may share a
+    name, and processes in containers may share a number.
     """
     return f"{socket.gethostname()}-{os.getpid()}-{new_code()[:9]}"
 

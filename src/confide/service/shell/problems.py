@@ -1,7 +1,7 @@
-"""Problems of requests, in the form of RFC 9457's problem+json. The texts of problems repeat nothing that the caller
-sent, except names from the schema.
+"""Error answers in the form `problem+json` of RFC 9457. Their texts repeat nothing that the caller sent, except names
+from the schema of the API.
 
-Answers to unforeseen faults also pass through the headers, the log and the counts: see `Faults`.
+Answers to unforeseen faults get the same headers, log lines and counts as other answers: see `Faults`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = ["AWAY", "MEDIA", "Answer", "Faults", "Problem", "Reported", "TooLarge
 _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
 AWAY = (worded("the database is busy"), worded("try again in a moment"))
-"""Problem and remedy that are shown for a store that has failed. The store's own error message is only for the
-service's owner.
+"""The problem and the remedy that callers read if the store has failed. The error message of the store itself is only
+for the owner of the service.
 """
 _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "not there", 405: "not done here",
            409: "refused", 413: "too large", 415: "another format", 422: "cannot be used", 429: "too often",
@@ -40,7 +40,7 @@ _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "no
 
 
 class Problem(BaseModel):
-    """A problem of a request."""
+    """The model of an error answer to a request."""
 
     title: str = Field(description="name of this kind of problem")
     status: int
@@ -50,13 +50,15 @@ class Problem(BaseModel):
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Documentation of an entry point's further answers, by HTTP status."""
+    """The documentation, for the schema of the API, of an entry point's error answers, by HTTP status."""
     return {status: {"model": Problem, "description": _TITLES[status],
                      "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}} for status in statuses}
 
 
 class Reported(JSONResponse):
-    """Answer to a program that states a problem. A page shows the same problem in its own language."""
+    """An error answer to a program. It keeps the problem, so that a page can show the same problem in the language of
+    the reader.
+    """
 
     detail: str
     limit: str
@@ -76,7 +78,7 @@ class TooLarge(ConfideError):
 
 def problem_response(status: int, detail: str, *, field: str | None = None, limit: str | None = None,
                      headers: dict[str, str] | None = None) -> Reported:
-    """Answer that states a problem."""
+    """An error answer that states a problem as problem+json."""
     said = Problem(title=_TITLES.get(status, "a problem"), status=status, detail=str(detail), field=field,
                    limit=str(limit) if limit else None)
     answer = Reported(said.model_dump(exclude_none=True), status, headers, media_type=MEDIA)
@@ -85,7 +87,7 @@ def problem_response(status: int, detail: str, *, field: str | None = None, limi
 
 
 def status_of(error: ConfideError) -> int:
-    """The HTTP status of an error of this package."""
+    """The HTTP status of the answer to an error of confide."""
     match error:
         case InvalidInput():
             return 422
@@ -128,12 +130,13 @@ Answer = Callable[[Scope, Exception], Awaitable[Response]]
 
 
 def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
-    """Report every problem as problem+json. The result is the function that answers unforeseen faults, see `Faults`.
+    """Make an application answer every error as problem+json. The result is the function that answers unforeseen
+    faults; see `Faults`.
 
     Args:
-        app: the application.
-        show: function that returns a page for a browser, from the request, the status, the problem and the remedy; it
-            returns None for a program.
+        app: application whose errors are answered.
+        show: function of the request, the status, the problem and the remedy. It returns a page if a browser made the
+            request, and None if a program did.
     """
 
     def shown(request: Request, answer: Reported) -> Response:
@@ -235,12 +238,13 @@ def _unexpected(error: Exception) -> Reported:
 
 
 class Faults:
-    """Answer requests on which the next application has failed before it began to answer.
+    """Answer the requests on which an application has failed before it began to answer.
 
-    The framework would answer outside of all middleware, and its answer would lack this service's headers.
+    Without this class, the framework would answer outside of all middleware, and its answer would lack the headers of
+    this service.
 
     Args:
-        app: next application.
+        app: application that may fail.
         answer: function that makes the answer from the request and the error.
     """
 

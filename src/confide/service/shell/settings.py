@@ -1,4 +1,4 @@
-"""Settings of a service, from the options of its command or from the environment."""
+"""Settings of the service, from the options of `confide serve` or from the environment."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from confide.service.work.drafts import MOST_PEOPLE
 __all__ = ["OIDC_SECRET", "OidcSettings", "Settings"]
 
 OIDC_SECRET = "CONFIDE_OIDC_SECRET"  # noqa: S105 # the name of a variable
-"""The environment variable with the secret by which a provider recognises the service."""
+"""Name of the environment variable with the secret by which an identity provider recognises this service."""
 
 
 class OidcSettings(BaseModel):
-    """Settings of the provider that identifies operators by OpenID Connect.
+    """Settings of the identity provider that identifies operators by OpenID Connect.
 
     The secret is not among the settings: each process reads it from a file, or from the environment.
 
@@ -48,7 +48,7 @@ class OidcSettings(BaseModel):
 
     @property
     def shown(self) -> str:
-        """The provider's name on the log-in page."""
+        """The name of the provider that the log-in page shows."""
         return self.name or urlsplit(self.issuer).hostname or self.issuer
 
     def secret(self) -> str:
@@ -69,7 +69,7 @@ class OidcSettings(BaseModel):
 
 
 class Settings(BaseModel):
-    """Settings of a service.
+    """Settings of the service.
 
     Example:
         >>> Settings(base_url="https://study.example").secure
@@ -112,5 +112,5 @@ class Settings(BaseModel):
 
     @property
     def secure(self) -> bool:
-        """Whether cookies are sent over TLS only."""
+        """Whether browsers reach the service over TLS, so that cookies are sent over TLS only."""
         return self.base_url.startswith("https://")

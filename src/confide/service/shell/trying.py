@@ -1,9 +1,10 @@
-"""Attempts to log in, or to join with a code. A caller who often fails from one place has to wait, and no other caller
-does.
+"""Limits on attempts to log in or to join with a code. A caller who often fails from one address has to wait, and
+callers elsewhere do not.
 
-Only failures are counted. After some failures, a name from one address is refused. Many failures under one name, or
-from one address, only slow down further attempts under this name or from this address. A person who guesses passwords
-of a name therefore cannot lock the owner of the name out, and people behind one address do not lock each other out.
+Only failures are counted. After some failures under one name from one address, further attempts under this name from
+this address are refused. Many failures under one name, or from one address, only slow down further attempts under this
+name or from this address. A person who guesses passwords therefore cannot lock out the owner of a name, and people
+behind one address do not lock each other out.
 """
 
 from __future__ import annotations
@@ -30,17 +31,18 @@ Found = TypeVar("Found")
 
 
 async def tried(parts: Parts, request: Request, what: str, who: str, do: Callable[[], Found | None]) -> Found | None:
-    """Make an attempt, unless it has failed too often. The attempt may have to wait, and the wait occupies no thread.
+    """Make an attempt, unless attempts under the same name from the same address have failed too often. The attempt may
+    have to wait, and the wait occupies no thread.
 
     Args:
         parts: parts of the process.
         request: request that makes the attempt.
-        what: name of the attempt, such as "log in".
-        who: name under which the attempt is made; empty if there is none.
+        what: kind of the attempt, such as "log in".
+        who: name of the operator under which the attempt is made; empty for an attempt without a name.
         do: function that makes the attempt, and returns None if it fails.
 
     Raises:
-        HTTPException: status 429, with the time to wait.
+        HTTPException: status 429: too many attempts have failed; the header `Retry-After` has the seconds to wait.
     """
     place = place_of(address_of(request))
     asked = [f"{what} at {place}", *([f"{what} as {who}", f"{what} at {place} as {who}"] if who else [])]
@@ -58,7 +60,7 @@ async def tried(parts: Parts, request: Request, what: str, who: str, do: Callabl
 
 
 def delay(more: int) -> float:
-    """Seconds to wait, given the number of failures beyond the free ones.
+    """Seconds that an attempt has to wait, from 0 to 5, for a number of failures beyond the number that costs no time.
 
     Example:
         >>> delay(-3), delay(2), delay(1000)
@@ -68,8 +70,8 @@ def delay(more: int) -> float:
 
 
 def place_of(address: str) -> str:
-    """The part of an address under which attempts are counted. For an IPv6 address, the part is the network, since one
-    owner has all addresses of a network.
+    """The part of a network address under which attempts are counted. For an IPv6 address, this is the /64 network,
+    since one owner has all addresses of such a network.
 
     Example:
         >>> place_of("192.0.2.7"), place_of("2001:db8::7"), place_of("no address")

@@ -1,13 +1,13 @@
-"""The service's log and counts: a line for each request, and totals. Neither the log nor the counts name the caller or
-the campaign.
+"""The log of the service with a line for each request, and counts of requests. Neither the log nor the counts name the
+caller or the campaign.
 
 A request is described by its method and by the pattern of its path, such as `/campaigns/{number}`. The log therefore
 has no numbers, codes or queries from requests. The duration is logged in classes, since exact times could reveal
 records.
 
-Requests of participants, and requests for their pages, are neither logged nor counted. Numbers of lines per second
-would reveal when a participant hands something in. Only if the service itself fails, a log line says so, without the
-request.
+Requests of participants, and requests for their pages, are neither logged nor counted, because the times of log lines
+would reveal when a participant hands something in. Only if the service itself fails on such a request, the log and the
+counts show a failure, without the request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 __all__ = ["TOGETHER", "Metrics", "Watched", "log_as_json"]
 
 TOGETHER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable that names the folder in which several processes add up their counts."""
+"""Name of the environment variable with the folder in which several processes add up their counts."""
 
 _log = logging.getLogger("confide.requests")
 _CLASSES = (0.01, 0.05, 0.25, 1.0, 5.0)
@@ -42,8 +42,8 @@ _SAID = ("method", "route", "status", "took", "reference", "task")
 
 
 class Metrics:
-    """Counts for Prometheus, of one process, or of all processes that count together if `TOGETHER` is set before they
-    start.
+    """Counts of requests for Prometheus. The counts are those of this process or, if the environment variable
+    `TOGETHER` is set before the processes start, those of all processes.
 
     Of the requests of participants, only requests that fail through a fault of the service are counted.
     """
@@ -58,7 +58,7 @@ class Metrics:
                                   buckets=_CLASSES, registry=self.registry)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+        """Count an answer to a request that no participant made."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.observe(seconds)
 
@@ -67,7 +67,7 @@ class Metrics:
         self._requests.labels("any", "participants", "5xx").inc()
 
     def text(self) -> bytes:
-        """The counts in Prometheus's text format."""
+        """The counts, in the text format of Prometheus."""
         if TOGETHER not in os.environ:
             return generate_latest(self.registry)
         all_of_them = CollectorRegistry()
@@ -79,8 +79,8 @@ class Watched:
     """Log and count every request, except the requests of participants.
 
     Args:
-        app: next application.
-        metrics: counters.
+        app: application that answers the requests.
+        metrics: counts to which the requests are added.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:

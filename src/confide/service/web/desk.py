@@ -44,7 +44,7 @@ _FEW = 0.9  # of the invited slots: errors were planned for all of them
 
 @router.post("/logout")
 def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
-    """End the session."""
+    """End the operator's session, and show the front page."""
     _operator(request, Role.VIEWER, form)
     parts.sessions.end(cookie_of(request, OPERATOR_COOKIE))
     answer = go("/")
@@ -54,9 +54,7 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/desk")
 def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before: Before = None) -> Response:
-    """Show campaigns and drafts, the newest first. The list of campaigns and the list of drafts each have further
-    pages.
-    """
+    """Show campaigns and drafts, the newest first. Each of the two lists can have several pages."""
     if looking(request) is None:
         # Browsers do not show a session's cookie to a page that they reach from another site, such as a provider's.
         return page(request, "arriving.html") if from_elsewhere(request) else go("/login")
@@ -69,7 +67,7 @@ def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before:
 
 @router.post("/desk/drafts")
 def begin(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Begin a draft from a kind's template."""
+    """Begin a draft from the template of a kind's campaign file."""
     who = _operator(request, Role.OPERATOR, form)
     draft = parts.drafts.new(kind(str(form.get("kind", ""))).template, who.number)
     return go(f"/desk/drafts/{draft.number}")
@@ -77,7 +75,7 @@ def begin(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/desk/drafts/{number}")
 def draft(request: Request, parts: PartsOf, number: Number) -> Response:
-    """Show a draft and its planned outcome."""
+    """Show a draft and the planned outcome of its campaign."""
     return go("/login") if looking(request) is None else _draft(request, parts, number)
 
 
@@ -101,7 +99,7 @@ def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
 
 @router.post("/desk/drafts/{number}")
 def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Replace the text of a draft, and plan the draft."""
+    """Replace the text of a draft, and show its planned outcome."""
     _operator(request, Role.OPERATOR, form)
     text, read = str(form.get("text", "")).replace("\r\n", "\n"), 0
     try:
@@ -115,7 +113,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.post("/desk/drafts/{number}/open")
 def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Open the collection, for the version of the draft that the operator has read."""
+    """Make the draft a campaign and open its collection, for the version of the draft that the operator has read."""
     _operator(request, Role.OPERATOR, form)
     try:
         found = parts.drafts.open(number, _version(form))
@@ -134,13 +132,15 @@ def forget(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.get("/desk/campaigns/{number}")
 def campaign(request: Request, parts: PartsOf, number: Number) -> Response:
-    """Show a campaign: its progress, and the possible actions."""
+    """Show a campaign with its progress and the actions that are possible now."""
     return go("/login") if looking(request) is None else _campaign(request, parts, number)
 
 
 @router.post("/desk/campaigns/{number}/invite")
 def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Make new codes, as a file that is shown once. A person who has a code can take part in its owner's place."""
+    """Make new codes, and return them as a file. The codes cannot be shown again. A person who has somebody's code can
+    take part in their place.
+    """
     _operator(request, Role.OPERATOR, form)
     opened = parts.opened.get(number)
     wanted, ids, unknown = _named(opened, form)
@@ -178,7 +178,7 @@ def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) 
 
 @router.post("/desk/campaigns/{number}/known")
 def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Take the operator's known fields of all invited people."""
+    """Take the file with the operator's known fields of all invited people."""
     _operator(request, Role.OPERATOR, form)
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))
@@ -226,7 +226,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
 
 @router.get("/desk/ledger")
 def ledger(request: Request, parts: PartsOf) -> Response:
-    """Show the privacy loss that every data set was charged."""
+    """Show the privacy losses that were charged to every data set."""
     if looking(request) is None:
         return go("/login")
     return page(request, "ledger.html", desk=True, ledger=ledger_sections(parts.store.ledger()))

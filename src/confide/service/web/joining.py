@@ -1,4 +1,4 @@
-"""Pages of participants: joining with a code, the offer, the form, the share, and withdrawal."""
+"""Web pages for participants: joining with a code, the offer, the form, the share, and withdrawal."""
 
 from __future__ import annotations
 
@@ -32,14 +32,16 @@ _LONGEST_CODE = 200
 
 @router.get("/join")
 def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
-    """Ask for the code. A script reads the code from the fragment of the link, which browsers send to no server."""
+    """Show the page that asks for the code. A script fills in the code from the fragment of the link, which browsers
+    send to no server.
+    """
     return _ask_code(request, parts)
 
 
 @router.post("/join")
 async def join(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Use a code, once. If this browser already takes part, the participant is asked for confirmation before the code
-    is used.
+    """Use up a code, and begin a session. If this browser already has a session of a participant, the participant is
+    asked for confirmation before the code is used.
     """
     there = await run_in_threadpool(taking, request)
     if there is not None:
@@ -63,14 +65,17 @@ async def join(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine")
 def mine(request: Request, parts: PartsOf) -> Response:
-    """Show the participant's offer, form and standing."""
+    """Show the participant's page: the offer, the form, and whether they have handed in values, declined or
+    withdrawn.
+    """
     who = taking(request)
     return go("/join") if who is None else _mine(request, parts, who)
 
 
 @router.post("/mine/report")
 def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take the values that the participant hands in. Problems are shown above the form, and beside each field.
+    """Take the values that the participant hands in. Problems are shown above the form, and next to the fields that are
+    wrong.
 
     An empty form replaces the stored values only after the participant confirms it.
     """
@@ -96,14 +101,14 @@ def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.post("/mine/decline")
 def decline(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Decline a contract that is not final."""
+    """Decline the contract that the participant is offered and that is not final yet."""
     parts.participation.decline(_participant(request, form))
     return go("/mine")
 
 
 @router.get("/mine/withdraw")
 def ask_withdrawal(request: Request, parts: PartsOf) -> Response:
-    """Ask the participant to confirm a withdrawal."""
+    """Show the page that asks the participant to confirm a withdrawal."""
     who = taking(request)
     return go("/join") if who is None else _withdrawal(request, parts, who)
 
@@ -118,14 +123,14 @@ def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine/share")
 def share(request: Request, parts: PartsOf) -> Response:
-    """Show the participant's share and its reasons."""
+    """Show the participant's share and the reasons for it, computed from their stored record."""
     who = taking(request)
     return go("/join") if who is None else _share(request, parts, who)
 
 
 @router.post("/mine/share")
 def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Show the participant's share and its reasons, computed from a record that the participant types."""
+    """Show the participant's share and the reasons for it, computed from a record that the participant types."""
     who = _participant(request, form)
     return _share(request, parts, who, {name.removeprefix("field."): str(text) for name, text in form.items()
                                         if name.startswith("field.")})
@@ -143,11 +148,11 @@ def leave(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A script that runs on participants' devices, on the page with their form.
+    """A script that runs on a participant's device, on the page with their form.
 
     Args:
-        name: name of the file.
-        digest: SHA-256 in hexadecimal, in the form that `sha256sum` prints.
+        name: name of the script's file.
+        digest: SHA-256 of the file in hexadecimal digits, as printed by `sha256sum`.
 
     Example:
         >>> Program(name="leave.js", digest="00" * 32).integrity
@@ -159,15 +164,15 @@ class Program:
 
     @property
     def integrity(self) -> str:
-        """The digest in the form that browsers check. A browser does not run a script whose digest differs from the
-        stated digest.
+        """The digest in the form of the HTML attribute `integrity`. A browser does not run a script whose digest
+        differs from this one.
         """
         return f"sha256-{base64.b64encode(bytes.fromhex(self.digest)).decode()}"
 
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """The shipped scripts of the page with the participants' form. No script imports another script.
+    """The scripts on the page with a participant's form. No script imports another script.
 
     Example:
         >>> [each.name for each in programs()]

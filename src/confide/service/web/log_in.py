@@ -1,4 +1,6 @@
-"""Log-in of operators, by name and password, or through another service if one is set."""
+"""Web pages for the log-in of operators, by name and password or, if an identity provider is set, through this
+provider.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def ask_login(request: Request, parts: PartsOf) -> Response:
 
 @router.post("/login")
 async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Begin a session."""
+    """Check the name and the password of an operator, and begin a session."""
     name, password = str(form.get("name", ""))[:LONGEST_NAME], str(form.get("password", ""))
     try:
         found = await tried(parts, request, "log in", name, lambda: parts.operators.check(name, password))
@@ -52,8 +54,8 @@ async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get(_PATH)
 async def send_to_provider(request: Request, parts: PartsOf) -> Response:
-    """Send a person to the provider. The page links to this address and has no form, because a provider may redirect
-    the person over other sites.
+    """Send a person to the identity provider. The log-in page has a link to this address, and no form, because a
+    provider may redirect the person over other sites.
     """
     if parts.provider is None:
         raise HTTPException(404, worded("only this service identifies operators"))
@@ -76,8 +78,8 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
 
 @router.get(PROVIDER_BACK)
 async def take_answer(request: Request, parts: PartsOf) -> Response:
-    """Take the provider's answer, once. Begin a session for the person that the provider names, if this person is an
-    operator.
+    """Take the provider's answer, which can be used once. Begin a session for the person whom the provider names, if
+    this person is an operator.
     """
     provider = parts.provider
     if provider is None:

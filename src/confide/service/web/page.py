@@ -1,4 +1,6 @@
-"""One page: its template, its reader, the word of its forms, and its language."""
+"""The common part of all web pages: the template of a page, the reader, the form word of the session, and the
+language.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +62,10 @@ def _templates(language: str = "en") -> Environment:
 
 
 def speak(templates: Environment, catalogue: NullTranslations) -> None:
-    """Set the language of templates, both for their own texts and for the problems that `reported` shows.
+    """Set the language of templates, both for the texts of the templates and for the error texts that `reported` shows.
 
     Args:
-        templates: templates of all pages.
+        templates: templates of all pages, whose language is set.
         catalogue: catalogue in which texts are looked up.
     """
     templates.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined] # i18n's
@@ -71,13 +73,13 @@ def speak(templates: Environment, catalogue: NullTranslations) -> None:
 
 
 def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """A page: a template filled with values.
+    """Make a page: a template that is filled with values, in the language of the reader.
 
     Args:
         request: request of the reader.
-        template: name of the template.
-        status: HTTP status.
-        context: values that the template shows.
+        template: file name of the template.
+        status: HTTP status of the answer.
+        context: values that the template shows, by name.
     """
     operator, participant = looking(request), taking(request)
     word = csrf_of(cookie_of(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
@@ -88,11 +90,11 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
 
 
 def leafed(found: Sequence[Listed], most: int) -> tuple[Sequence[Listed], int | None]:
-    """One page of a list, newest first, and the number before which the next page begins; None if there is no next
-    page.
+    """One page of a list, newest first, and the number of its last entry, before which the next page begins. The number
+    is None if there is no next page.
 
     Args:
-        found: entries of the page, and one more if there are more entries.
+        found: entries of the page, and one further entry if the list goes on.
         most: largest number of entries on a page.
     """
     shown = found[:most]
@@ -118,17 +120,17 @@ def taking(request: Request) -> Participant | None:
 
 
 def from_elsewhere(request: Request) -> bool:
-    """Whether the browser says that another site's page has led to this page."""
+    """Whether the browser states that a page of another site has led to this page."""
     return request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
 
 def same_site(request: Request) -> None:
-    """Check that a form comes from a page of this service, as the browser states it. The check of a form's origin works
-    without a session, too.
+    """Check that a form comes from a page of this service, by the origin that the browser states. This check also works
+    without a session.
 
-    Browsers name the page's origin, and newer browsers also say whether the origin is this service. If the browser
-    states another origin than this service, the form is refused. A program without a browser makes neither statement,
-    and has no cookie that another site's page could use.
+    Browsers state the origin of the page with the form, and newer browsers also state whether this origin is the
+    service itself. A form with another origin is refused. A program that is no browser states nothing. It is accepted,
+    because it has no cookie that a page of another site could use.
 
     Raises:
         HTTPException: status 403: the form comes from another site.
@@ -193,7 +195,7 @@ Form = Annotated[FormData, Depends(_sent)]
 
 
 def checked(request: Request, form: FormData, cookie: str) -> None:
-    """Check that a form was made for this session.
+    """Check that a form of the request has the form word of this session.
 
     Raises:
         HTTPException: status 403: the form was not made for this session.
@@ -202,7 +204,7 @@ def checked(request: Request, form: FormData, cookie: str) -> None:
 
 
 def go(to: str) -> RedirectResponse:
-    """Redirect to another page."""
+    """An answer that redirects the browser to another page."""
     return RedirectResponse(to, 303)
 
 
@@ -213,9 +215,9 @@ def keep_token(
 
     Args:
         request: request of the caller.
-        answer: response that sets the cookie.
+        answer: response to which the cookie is added.
         cookie: name of the cookie.
-        token: token that is kept.
+        token: token that the cookie holds.
         seconds: lifetime of the cookie, in seconds.
         lax: whether the cookie is also sent when a person follows another site's link to this service.
     """
@@ -224,6 +226,6 @@ def keep_token(
 
 
 def forget_token(request: Request, answer: Response, cookie: str) -> None:
-    """Make the browser delete a token's cookie, by a header that could also have set this cookie."""
+    """Make the browser delete the cookie that `keep_token` has set."""
     answer.delete_cookie(cookie_name(request, cookie), path="/", httponly=True,
                          secure=parts_of(request).settings.secure, samesite="strict")

@@ -1,4 +1,4 @@
-"""Pages for everybody: open campaigns, results, and how to check them."""
+"""Web pages for everybody: open campaigns, results, and how to check results."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def front(
     request: Request, parts: PartsOf, only: Literal["open", "under_way", "settled"] | None = None,
     before: Before = None
 ) -> HTMLResponse:
-    """Show campaigns that are open, under way, or settled, the newest first. The lists of campaigns that are open,
-    under way, or settled each have further pages.
+    """Show three lists of campaigns, the newest first: campaigns that are open, under way, and settled. Each list can
+    have several pages.
     """
     campaigns, older = {}, {}
     for name in _LISTS if only is None else (only,):
@@ -38,7 +38,7 @@ def front(
 
 @router.get("/campaigns/{number}")
 def campaign(request: Request, parts: PartsOf, number: Number) -> HTMLResponse:
-    """Show one campaign: its result, if there is one, and its offer."""
+    """Show the result of one campaign, if there is one, and its offer."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     it = opened.campaign
     result, signed = [], ""

@@ -1,7 +1,7 @@
-"""Sections as HTML, with pictures and their descriptions, and problems in the language of a page.
+"""Sections as HTML, with pictures and descriptions of the pictures; and error texts in the language of a page.
 
-Refusals of the service are translated, part by part. The library's messages about a campaign file, a ledger or a bank's
-file have no translation and stay in English.
+Error texts of the service are translated, part by part. Messages of the library about a campaign file, a ledger or a
+bank's file have no translation, and stay in English.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _SHORT = 12  # characters of a cell that stays on one line: a day is not broken 
 
 
 def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
-    """HTML of sections, in reading order.
+    """The HTML of sections, in reading order.
 
     Args:
         sections: sections to show.
-        level: level of their headings.
+        level: level of the headings of sections, such as 2 for `<h2>`.
 
     Example:
         >>> from confide.contract.presentation import Table, Text
@@ -106,11 +106,11 @@ def in_words(
     problem: ConfideError | tuple[str, str] | str | None, known: Mapping[str, str] | None = None, *,
     translate: Callable[[str], str],
 ) -> str:
-    """Text of a problem as a page shows it; empty if there is no problem.
+    """The text of a problem in the language of a page; empty if there is no problem.
 
     Args:
-        problem: an error, a pair of the problem and its remedy, or a text; None and an empty text stand for no problem.
-        known: the page's own words for some problems, by the English text of the problem.
+        problem: error, pair of a problem and its remedy, or text; None and an empty text stand for no problem.
+        known: mapping from the English text of a problem to the words of this page for the problem.
         translate: function that translates a text of the catalogue into the language of the page.
 
     Example:

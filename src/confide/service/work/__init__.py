@@ -1,5 +1,5 @@
-"""The work of the service: drafts that become campaigns, people who take part, and jobs that continue after a process
-ends.
+"""The work of the service: drafts that become campaigns, participation, and jobs that another process continues after a
+process has ended.
 """
 
 from confide._lazy import exports

@@ -1,8 +1,8 @@
-"""Drafts: campaign files that operators write and plan until the campaign is opened. The text of an opened draft does
-not change any more.
+"""Drafts: campaign files that operators write and plan until the campaign is opened. After the opening, the text of the
+draft does not change any more.
 
-The files that a campaign file names are in the service's data folder, or do not exist yet. An opened campaign has a
-folder of its own below the installation's folder, with links to the named files in the data folder.
+The files that a campaign file names are in the data folder of the service, or do not exist yet. An opened campaign has
+a folder of its own below the installation's folder, with links to these files in the data folder.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ LONGEST_TEXT = 1 << 20
 """Largest number of characters of a campaign file."""
 
 MOST_PEOPLE = 10**6
-"""Default limit of the number of invited slots of a campaign in the service. The codes for all slots are sent in one
-answer.
+"""Default limit on the number of invited slots of a campaign in the service. The limit exists because the codes for all
+slots are sent in one answer.
 """
 
 _KEPT = 16  # drafts whose plans are at hand
@@ -57,11 +57,11 @@ class Draft:
 
     Args:
         number: number of the draft in the store.
-        name: name of the file, without its ending.
+        name: name of the campaign file, without its ending.
         text: text of the file.
-        version: number of times that the text was written, from 1.
+        version: number of times that the text was written: 1 for a new draft.
         operator: number of the operator who began the draft.
-        campaign: number of the campaign that the draft became; None while it is a draft.
+        campaign: number of the campaign that the draft has become; None before the opening.
     """
 
     number: int
@@ -88,12 +88,13 @@ class _Planned:
 
 
 class Drafts:
-    """The drafts of a store.
+    """The drafts of the service, which are kept in a store.
 
     Args:
         store: store in which the drafts are kept.
-        data: folder in which campaign files may name tables; None if campaigns of custodians cannot be opened.
-        most_people: largest number of invited slots of a campaign.
+        data: folder with the tables that campaign files may name; None if there is no such folder, so that campaigns of
+            custodians cannot be opened.
+        most_people: largest allowed number of invited slots of a campaign.
     """
 
     def __init__(self, store: Store, data: Path | None = None, *, most_people: int = MOST_PEOPLE) -> None:
@@ -108,7 +109,7 @@ class Drafts:
         Args:
             text: text of the campaign file.
             operator: number of the operator who begins the draft.
-            name: name of the file; if left out, a name that follows from the title.
+            name: name of the campaign file; if left out, a name is made from the title.
 
         Raises:
             InvalidInput: the text is too long, or the name is not valid.
@@ -124,7 +125,7 @@ class Drafts:
         return Draft(number=int(number), name=named, text=text, version=1, operator=operator)
 
     def get(self, number: int) -> Draft:
-        """The draft with this number.
+        """The draft with this number in the store.
 
         Raises:
             Unknown: there is no draft with this number.
@@ -136,7 +137,7 @@ class Drafts:
         return _draft(row)
 
     def all(self, *, limit: int = 50, after: int = 0) -> tuple[Draft, ...]:
-        """Drafts that have not become campaigns, by number."""
+        """Drafts that have not become campaigns, in the order of their numbers."""
         with self._database.reading() as connection:
             return tuple(_draft(row) for row in connection.execute(
                 select(t.draft).where(t.draft.c.campaign_id.is_(None), t.draft.c.id > after)
@@ -160,11 +161,11 @@ class Drafts:
 
         Args:
             number: number of the draft.
-            text: the new text.
-            version: version that the operator had read.
+            text: new text of the campaign file.
+            version: version that the operator has read.
 
         Raises:
-            Changed: another operator has changed the draft since that version.
+            Changed: the draft was changed since that version.
             Refused: the draft has become a campaign.
             Unknown: there is no draft with this number.
             InvalidInput: the text is too long.
@@ -194,7 +195,8 @@ class Drafts:
             self._unopened(number)  # it was opened, or deleted, since
 
     def campaign(self, draft: Draft) -> Campaign:
-        """The campaign that a draft would become, with its plan. Each text is planned only once.
+        """The campaign that a draft would become, with its plan. Each text is planned only once, and the result is
+        kept.
 
         Raises:
             InvalidInput: the text is no campaign file, or invites more people than this service allows; the message
@@ -229,17 +231,17 @@ class Drafts:
         return found
 
     def open(self, number: int, version: int | None = None) -> Stored:
-        """Make a draft a campaign, and open its collection. A repeated call returns the campaign.
+        """Make a draft a campaign, and open its collection. A repeated call returns the same campaign.
 
         If people's devices draw their reports, the ledger is charged for the reports in the transaction that opens the
         campaign.
 
-        The opened text is the checked text. An operator who saves or deletes the draft at the same time either comes
-        first, or is refused.
+        The campaign has exactly the text that was checked. If another operator saves or deletes the draft at the same
+        time, either their change or the opening is refused.
 
         Args:
             number: number of the draft.
-            version: version that the operator had read; None opens the present version.
+            version: version that the operator has read; None opens the present version.
 
         Raises:
             Changed: the draft was changed or deleted at the same time, or since the given version.

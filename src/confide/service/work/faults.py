@@ -1,4 +1,4 @@
-"""Failures of a request besides bad input: the requested object is missing, or has changed since it was read, or the
+"""Errors of a request besides bad input: the requested object is missing, or has changed since it was read, or the
 process is ending.
 """
 
@@ -25,8 +25,8 @@ class NotNow(ConfideError):
     will succeed.
 
     Args:
-        why: reason why the process cannot do the work now.
-        remedy: advice to the caller.
+        why: reason, as a text for the caller.
+        remedy: advice to the caller, such as to repeat the request.
     """
 
     def __init__(self, why: str, remedy: str) -> None:

@@ -1,5 +1,5 @@
-"""Intake: reports that many people hand in at the same time are stored together. Each person gets an answer when their
-report is on disk.
+"""The intake of reports. Reports that many people hand in at the same time are stored together, and each person gets an
+answer when their report is on disk.
 
 A commit waits for the disk and for other processes, and takes as long for one report as for hundreds. Each
 participant's request therefore waits for a thread that collects the reports of a moment, and stores them in one
@@ -36,10 +36,10 @@ class _Handed:
 
 
 class Intake:
-    """The intake of a store; a process has one.
+    """The intake of reports for a store. Each process has one intake.
 
     Args:
-        store: store for the reports.
+        store: store in which the reports are kept.
 
     Example:
         >>> from inspect import signature
@@ -60,12 +60,12 @@ class Intake:
 
         Args:
             campaign: number of the campaign.
-            slot: slot to which the report belongs.
-            report: report in bytes.
-            once: whether no other report may replace the handed-in report.
+            slot: position of the participant in the public list of ids, from 0.
+            report: report as bytes, as returned by `Kind.submission`.
+            once: whether this report is final, so that no later report of the slot replaces it.
 
         Raises:
-            Refused, InvalidInput: for the reasons of `Store.submit`.
+            Refused, InvalidInput: for the reasons that `Store.submit` states.
             NotNow: this process is shutting down.
             StoreFailed: the database cannot store the report; or it has not answered in time, and may still store it.
         """
@@ -81,7 +81,7 @@ class Intake:
                               "hand in the same answer again") from None
 
     def close(self) -> None:
-        """Store all received reports, and accept no more."""
+        """Store all received reports, and accept no further reports."""
         with self._lock:
             if not self._closed:
                 self._closed = True

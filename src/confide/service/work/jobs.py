@@ -1,8 +1,8 @@
-"""Jobs: requested settlements and audits. Any worker may do a job, and another worker may continue it.
+"""Jobs: requested settlements and audits. Any worker may do a job, and another worker may take over the job.
 
-A job belongs to a worker while the worker's lease on it runs, and the worker renews the lease. A worker that dies loses
-the job, and the next worker begins it again. A settlement is resumed under the same debit, and an audit is computed
-again.
+A worker has a job for the time of a lease, and renews the lease while it works. A worker that dies loses the job, and
+another worker begins the job again. A settlement is then resumed under the same charge to the ledger, and an audit is
+computed again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ATTEMPTS = 5  # of a job whose workers die
 
 
 class Task(StrEnum):
-    """A kind of work on a campaign."""
+    """The kind of a job: a settlement or an audit of a campaign."""
 
     SETTLE = "settle"
     AUDIT = "audit"
@@ -37,19 +37,19 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Work on one campaign.
+    """A requested settlement or audit of one campaign.
 
     Args:
         number: number of the job in the store.
         campaign: number of the campaign.
-        task: the work to do: a settlement or an audit.
-        accept_unusable: whether a settlement continues although too many rows of the operator's file cannot be used.
+        task: kind of the job: a settlement or an audit.
+        accept_unusable: whether a settlement continues even if too many rows of the operator's file cannot be used.
         state: state of the job: "queued", "running", "done" or "failed".
-        attempts: number of times that the job was begun.
-        done: number of steps that are done.
-        steps: number of all steps; None if it is unknown.
-        problem: reason of a failure, for the operator.
-        result: result of the work, JSON-ready.
+        attempts: number of times that a worker has begun the job.
+        done: number of steps that the present attempt has done.
+        steps: total number of steps; None if the number is unknown.
+        problem: reason why the job has failed, for the operator alone; empty otherwise.
+        result: report of an audit, as JSON values; None for a settlement.
     """
 
     number: int
@@ -70,7 +70,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a store.
+    """The jobs of the service, which are kept in a store.
 
     Args:
         store: store in which the jobs are kept.
@@ -81,8 +81,8 @@ class Jobs:
         self._database, self._clock = store.database, clock
 
     def ask(self, campaign: int, task: Task, *, accept_unusable: bool = False) -> Job:
-        """Ask for work on a campaign. If the work was asked for before, return the earlier job; a failed job is queued
-        again.
+        """Request a settlement or an audit of a campaign, and return the job. If the same work was requested before,
+        the result is the earlier job. A failed job is queued again.
         """
         known = self.of(campaign, task)
         if known is None:
@@ -104,14 +104,14 @@ class Jobs:
         return found
 
     def of(self, campaign: int, task: Task) -> Job | None:
-        """The job of a kind on a campaign; None if nobody has asked for this job."""
+        """The job of this kind for a campaign; None if nobody has requested it."""
         with self._database.reading() as connection:
             row = connection.execute(select(t.job).where(
                 t.job.c.campaign_id == campaign, t.job.c.task == task.value)).first()
         return None if row is None else _job(row)
 
     def get(self, number: int) -> Job:
-        """The job with this number.
+        """The job with this number in the store.
 
         Raises:
             Unknown: there is no job with this number.
@@ -123,7 +123,9 @@ class Jobs:
         return _job(row)
 
     def claim(self, worker: str) -> Job | None:
-        """Take a job that no worker is doing, or whose worker has died; None if there is no job to take."""
+        """Give the worker of this name a job that no worker does, or whose worker has died. The result is None if there
+        is no such job. A job is marked as failed, and is not given, if too many workers have died while doing it.
+        """
         now = int(self._clock())
         free = or_(t.job.c.state == "queued", and_(t.job.c.state == "running", t.job.c.lease < now))
         with self._database.writing() as connection:
@@ -141,23 +143,26 @@ class Jobs:
             return _job(connection.execute(select(t.job).where(t.job.c.id == row.id)).one())
 
     def renew(self, job: Job, worker: str, done: int = 0, steps: int | None = None) -> bool:
-        """Renew the lease on a job, and record its progress. The result says whether the job still belongs to this
-        worker.
+        """Renew a worker's lease on a job, and record the progress of the job. The result is False if another worker
+        has the job now, or the job is over.
         """
         return self._own(job, worker, lease=int(self._clock()) + _LEASE, done=done, steps=steps)
 
     def finish(self, job: Job, worker: str, result: Any = None) -> bool:
-        """Mark a job as done, with all of its steps. The result says whether the job still belonged to this worker."""
+        """Mark a job as done, with all of its steps. The result is False if this worker did not have the job any
+        more.
+        """
         steps = func.coalesce(t.job.c.steps, 1)
         return self._own(job, worker, state="done", lease=0, done=steps, steps=steps,
                          result=None if result is None else json.dumps(result, allow_nan=False))
 
     def fail(self, job: Job, worker: str, problem: str) -> bool:
-        """Mark a job as failed for a permanent reason. The result says whether the job still belonged to this worker.
+        """Mark a job as failed for a permanent reason. The result is False if this worker did not have the job any
+        more.
 
         Args:
-            job: the job.
-            worker: name of the worker.
+            job: job that has failed.
+            worker: name of the worker that has the job.
             problem: reason of the failure, for the operator alone, because the reason may follow from records.
         """
         return self._own(job, worker, state="failed", lease=0, problem=problem[:2000])

@@ -1,7 +1,8 @@
-"""Opened campaigns: the campaigns that drafts of this service became, each with its plan in memory, and their payouts.
+"""The campaigns that drafts of this service have become, each with its plan in memory; and the payouts of these
+campaigns.
 
-Files of payouts exist only in requests and answers, and are never stored. Amounts are private, since they follow from
-records. Names and accounts come from the operator.
+Files of payouts are sent in requests and answers only, and are never stored. Amounts are private, since they follow
+from records. The operator gives the names and accounts of the payees.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, eq=False)
 class OpenedCampaign:
-    """A campaign in which people can take part, or could at an earlier time.
+    """A campaign that was opened, so that people can or could take part in it.
 
     Args:
         number: number of the campaign in the store.
-        campaign: campaign that the file describes; it never changes.
+        campaign: campaign that the campaign file describes; the file never changes.
         folder: folder of the campaign, which only the operator can read.
     """
 
@@ -54,35 +55,38 @@ class OpenedCampaign:
 
     @property
     def pack(self) -> Path:
-        """Folder of the campaign's public files."""
+        """The folder of the campaign's public files."""
         return self.folder / PACK
 
     @cached_property
     def local(self) -> LocalKind | None:
-        """The kind of the campaign, if participants' devices draw the reports; None if they do not."""
+        """The kind of the campaign, if participants' devices draw the reports; None otherwise."""
         kind = self.campaign.file.kind
         return kind if isinstance(kind, LocalKind) else None
 
     @cached_property
     def contracts(self) -> ContractKind | None:
-        """The kind of the campaign, if people are offered contracts between a report and a record; None if they are
-        not.
+        """The kind of the campaign, if participants first hand in a report, then get a contract, and then hand in a
+        record; None for other kinds.
         """
         kind = self.campaign.file.kind
         return kind if isinstance(kind, ContractKind) else None
 
     @cached_property
     def deposit(self) -> str:
-        """The deposit that each participant leaves before the campaign, as text; empty if there is none."""
+        """The deposit that each participant leaves before the campaign, as an amount in words; empty if there is no
+        deposit.
+        """
         terms = self.campaign.file.kind.payouts(self.campaign.plan)
         return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
 
     def read_once(self, path: Path, read: Callable[[], Read]) -> Read | None:
-        """The content of a file, which is read again only if the file was replaced; None if there is no file.
+        """The content of a file. The file is read again only if it was replaced. The result is None if there is no
+        file.
 
         Args:
             path: path of a file that is replaced as a whole.
-            read: function that reads the file.
+            read: function that reads the file and returns the content.
         """
         try:
             found = path.stat()
@@ -101,7 +105,7 @@ class OpenedCampaign:
 
     @cached_property
     def identities(self) -> Sequence[str]:
-        """The public list of ids, in the order of slots."""
+        """The ids of all slots, in the order of the public list."""
         return self.campaign.file.kind.identities(self.campaign.file.config)
 
 
@@ -110,10 +114,10 @@ def check_settled(state: State, remedy: str = "") -> None:
 
     Args:
         state: state of the campaign.
-        remedy: advice for a campaign that may still get a result; if left out, to look again later.
+        remedy: advice for a campaign that may still get a result; if left out, the advice is to look again later.
 
     Raises:
-        Refused: there is no result yet, or never will be, since the campaign is cancelled.
+        Refused: the campaign is not settled yet, or is cancelled, so that it never gets a result.
 
     Example:
         >>> check_settled(State.SETTLED)
@@ -126,7 +130,7 @@ def check_settled(state: State, remedy: str = "") -> None:
 
 
 class Opened:
-    """The opened campaigns of a store.
+    """The opened campaigns, which are kept in a store.
 
     Args:
         store: store in which the campaigns are kept.
@@ -138,7 +142,7 @@ class Opened:
         self._lock, self._reading = Lock(), Lock()
 
     def get(self, number: int) -> OpenedCampaign:
-        """The campaign with this number in the store.
+        """The opened campaign with this number in the store.
 
         Raises:
             Unknown: no draft of this service became this campaign.
@@ -150,9 +154,7 @@ class Opened:
         return found
 
     def look_ahead(self) -> None:
-        """Read the campaigns that collect reports into memory, so that the first participant does not have to wait
-        until they are read.
-        """
+        """Read the campaigns that collect reports into memory, so that no participant has to wait for this."""
         Category(column="any", levels=("yes", "no")).encode_one("yes")  # loads what reading a record needs
         for each in self.all(limit=_KEPT, states=(State.OPEN, State.CHARGED)):
             if len(self._kept) < _KEPT:
@@ -182,7 +184,7 @@ class Opened:
         return found
 
     def stored(self, number: int) -> Stored:
-        """The campaign and its state, as stored.
+        """The stored entry of a campaign, with its state.
 
         Raises:
             Unknown: no draft of this service became this campaign.
@@ -201,7 +203,7 @@ class Opened:
             limit: largest number of campaigns.
             after: number of the last campaign that was shown.
             states: states of the campaigns; all states if left out.
-            only: number of the one campaign that is wanted; None for all.
+            only: number of the only campaign that is returned; None for all campaigns.
         """
         query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
         query = query.where(s.campaign.c.id > after)
@@ -233,11 +235,12 @@ class Opened:
 
 
 def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
-    """The campaign, if it is settled; its path on this machine is not revealed.
+    """The campaign of an opened campaign, after a check that the campaign is settled. The error message reveals no path
+    on this machine.
 
     Args:
-        opened: the campaign.
-        store: store of the campaign.
+        opened: opened campaign.
+        store: store in which the campaign is kept.
 
     Raises:
         Refused: the campaign is not settled.
@@ -250,19 +253,19 @@ def payout_file(
     campaign: Campaign, store: Store, *, form: str = "csv", batch: int | None = None, payees: str | None = None,
     payer: str | None = None, text: str | None = None,
 ) -> tuple[int, bytes]:
-    """The file of a batch of payouts for the bank, and the batch's number.
+    """The file with a batch of payouts for the bank, and the number of the batch.
 
     Args:
-        campaign: a settled campaign.
+        campaign: settled campaign.
         store: store in which the campaign was settled.
-        form: "csv" or "xml".
-        batch: number of an earlier batch; if left out, a new batch of all approved payouts.
-        payees: CSV of id,name,iban; needed for xml.
-        payer: NAME,IBAN or NAME,IBAN,BIC; needed for xml.
-        text: text on bank statements.
+        form: format of the file: "csv", or "xml" for ISO 20022.
+        batch: number of an earlier batch; if left out, all approved payouts become a new batch.
+        payees: CSV with the columns id,name,iban; needed for "xml".
+        payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC; needed for "xml".
+        text: text that bank statements show.
 
     Raises:
-        Refused: nothing is approved, or the bank has answered this batch.
+        Refused: no payout is approved, or the bank has answered the earlier batch.
         InvalidInput: a payee or the payer cannot be used.
     """
     return batch_file(campaign.planned, store, "pain.001" if form == "xml" else "csv", number=batch,
@@ -271,13 +274,13 @@ def payout_file(
 
 
 def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
-    """Take the bank's answers. The result is the counts of payouts by outcome: "paid" and "failed" for changed states,
-    "known" for payouts that had the confirmed state before.
+    """Take the bank's answers, and return the number of payouts by result: "paid" and "failed" for payouts whose state
+    has changed, "known" for payouts that had the answered state before.
 
     Args:
-        campaign: campaign of the payouts.
+        campaign: settled campaign with the payouts.
         store: store in which the campaign was settled.
-        data: CSV of reference,status, or ISO 20022 pain.002.
+        data: answers of the bank: CSV with the columns reference,status, or an ISO 20022 message pain.002.
 
     Raises:
         InvalidInput: the data cannot be read, or names an unknown payout.

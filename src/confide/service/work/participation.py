@@ -1,8 +1,8 @@
-"""Participation: everything that one participant reads, hands in, withdraws and gets. Each method is about the
+"""Participation: everything that a participant reads, hands in, withdraws and gets. Each method gives access to the
 participant's own slot alone.
 
-The results depend on the actions of other participants only through public facts, and through the participant's own
-contract and share.
+Other participants' actions influence the results only through public facts, and through the participant's own contract
+and share.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _LARGEST_KNOWN = 1 << 28
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipantStanding:
-    """The standing of one participant, which only this participant sees.
+    """The state of one participant's part in a campaign, which only this participant sees.
 
     Args:
         state: state of the campaign.
-        asks: thing that the participant may hand in now: "record", "report" (the first of two), "contract" (they may
-            decline the one that they are shown), or "" if there is nothing.
-        handed_in: whether they have handed in the requested thing or, if nothing is requested now, the thing that was
-            requested last.
-        withdrawn: whether they have withdrawn before the settlement.
-        declined: whether they have declined a contract, so that no final contract includes them.
-        local: whether the participant's device draws the requested report, or drew the last report. A device never
-            draws a report from which contracts follow.
+        asks: action that the participant may take now: hand in a "record", hand in a "report" (from which contracts
+            follow), decline the "contract" that they are shown, or "" for none.
+        handed_in: whether the participant has handed in the record or report that is requested now or, if nothing is
+            requested now, that was requested last.
+        withdrawn: whether the participant has withdrawn before the settlement.
+        declined: whether the participant has declined a contract, so that no final round of contracts includes them.
+        local: whether the participant's device draws what is requested now or was requested last. A device never draws
+            a report from which contracts follow.
     """
 
     state: State
@@ -73,20 +73,20 @@ class ParticipantActions:
     """The actions of participants in the campaigns of a store.
 
     Args:
-        store: store of the campaigns.
-        opened: the campaigns.
-        intake: intake of the store.
+        store: store in which the campaigns are kept.
+        opened: opened campaigns of the store.
+        intake: intake of reports for the store.
     """
 
     def __init__(self, store: Store, opened: Opened, intake: Intake) -> None:
         self._store, self._opened, self._intake = store, opened, intake
 
     def identity(self, who: Participant) -> str:
-        """The participant's id on the public list."""
+        """The id of the participant on the public list."""
         return self._opened.get(who.campaign).identities[who.slot]
 
     def standing(self, who: Participant) -> ParticipantStanding:
-        """The participant's standing."""
+        """The present state of the participant's part in the campaign."""
         opened = self._opened.get(who.campaign)
         return self._standing(opened, self._facts(opened, who))
 
@@ -102,14 +102,14 @@ class ParticipantActions:
                         local=opened.local is not None and (opened.contracts is None or phase == SECOND))
 
     def offer(self, who: Participant) -> Sequence[Section]:
-        """The plan in the form that the participant reads, with their contract if one was drawn up."""
+        """The offer of the campaign, with the participant's contract if one was drawn up."""
         opened = self._opened.get(who.campaign)
         contract = self.contract(who)
         own = [] if contract is None else opened.campaign.contract_sections(contract)
         return [*opened.campaign.offer(home=self._store.home), *own]
 
     def form(self, who: Participant) -> Sequence[Field]:
-        """The fields that the participant is asked for now; empty if nothing is asked."""
+        """The fields that the participant is asked to fill in now; empty if the participant is asked for nothing."""
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
         asks = self.standing(who).asks
@@ -127,7 +127,7 @@ class ParticipantActions:
         return self._device(opened, opened.local, who)
 
     def unasked(self, who: Participant) -> bool:
-        """Whether the participant's final contract asks nothing of them, so that no typed value would leave their
+        """Whether the participant's final contract asks for no record, so that no typed value would leave their
         device.
         """
         opened = self._opened.get(who.campaign)
@@ -135,18 +135,19 @@ class ParticipantActions:
         return drawn is not None and drawn["law"] == "lattice" and int(drawn["steps"]) == 0
 
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
-        """The odds, or the size of the noise, of the report that leaves the participant's device, from the exact
-        channel by which it is drawn. The result is None if the device draws nothing, or if the participant is asked for
-        nothing.
+        """The odds of the randomised answer, or the size of the noise, with which the participant's device draws their
+        report. The figures follow from the exact probabilities of the draw. The result is None if the device draws
+        nothing, or if the participant is asked for nothing.
         """
         instructions = self.device(who)
         return None if instructions is None else device_odds(instructions)
 
     def level(self, who: Participant) -> tuple[float, str] | None:
-        """The largest cost of a report, as the offer states it, and the privacy notion of this cost, "epsilon" or
-        "rho". The result is None if the device draws nothing, or if the participant is asked for nothing.
+        """The largest privacy cost of a report, as stated in the offer, and the measure of this cost: "epsilon", or
+        "rho" of zero-concentrated differential privacy. The result is None if the device draws nothing, or if the
+        participant is asked for nothing.
 
-        The participant's device refuses instructions with a larger level.
+        The participant's device refuses instructions with a larger cost.
         """
         opened = self._opened.get(who.campaign)
         if opened.local is None or self.device(who) is None:
@@ -158,8 +159,8 @@ class ParticipantActions:
         return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
 
     def typed(self, who: Participant) -> Mapping[str, str] | None:
-        """The stored values that the participant typed, in the fields of their form. Only the participant sees the
-        values.
+        """The stored values, in the fields of the form, that the participant typed earlier. Only the participant sees
+        these values.
 
         The result is None if nothing is stored, if the participant is asked for nothing now, if the participant's
         device drew the report, or if the stored record does not say how it was typed.
@@ -177,7 +178,7 @@ class ParticipantActions:
             kind, campaign.file.config, campaign.plan, opened.identities[who.slot], report)
 
     def empties(self, who: Participant, values: Mapping[str, str]) -> bool:
-        """Whether a form that the participant has left empty would replace stored values."""
+        """Whether the given values of a form are all empty, and would replace values that are stored."""
         standing = self.standing(who)
         if standing.local or not standing.handed_in or any(text.strip() for text in values.values()):
             return False
@@ -188,17 +189,18 @@ class ParticipantActions:
         """Take the values that the participant hands in. Later values replace earlier ones, so that a repeated request
         does no harm.
 
-        A report that the participant's device has drawn is not replaced: a second draw would reveal more of their
-        answer than the offer promises.
+        A report that the participant's device has drawn is not replaced, because a second draw would reveal more of
+        their answer than the offer promises.
 
         Args:
-            who: the participant.
-            values: mapping from column to text, as in their form; if their device draws the report, the drawn row.
+            who: participant, as identified by the session.
+            values: mapping from column to text, as in the participant's form; if their device draws the report, the row
+                with the drawn report.
 
         Raises:
             InvalidInput: the values cannot be used. The error message is for the participant alone.
-            Refused: nothing is asked now, the participant takes no part, or another draw of theirs was handed in
-                before.
+            Refused: the participant is asked for nothing now, takes no part, or has handed in another draw of their
+                report before.
         """
         opened = self._opened.get(who.campaign)
         if opened.contracts is not None:
@@ -250,8 +252,8 @@ class ParticipantActions:
         self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
 
     def withdraw(self, who: Participant) -> bool:
-        """Delete everything that the participant has handed in, at any time. The result says whether the withdrawal
-        came before the settlement.
+        """Delete everything that the participant has handed in. A withdrawal is possible at any time. The result is
+        True if it came before the settlement.
 
         Raises:
             Refused: a custodian holds the data.
@@ -262,7 +264,9 @@ class ParticipantActions:
         return before
 
     def contract(self, who: Participant) -> Contract | None:
-        """The participant's contract in the present round; None if there is none, or the participant has withdrawn."""
+        """The participant's contract in the present round of contracts; None if there is no round, or the participant
+        has withdrawn.
+        """
         opened = self._opened.get(who.campaign)
         found = self._round(opened)
         if found is None or self._store.has_withdrawn(who.campaign, who.slot):
@@ -271,7 +275,7 @@ class ParticipantActions:
 
     def decline(self, who: Participant) -> None:
         """Decline the contract that the participant is shown. The next round of contracts is drawn up as if the
-        participant had never reported.
+        participant had never handed in a report.
 
         Raises:
             Refused: there is no contract, or it is final.
@@ -281,16 +285,16 @@ class ParticipantActions:
         CampaignRounds(self._store).decline(self._opened.get(who.campaign), who.slot)
 
     def share(self, who: Participant, values: Mapping[str, str] | None = None) -> Sequence[Section]:
-        """The participant's share and its reasons, decoded from their record and the public result.
+        """The participant's share and the reasons for it, computed from their record and the public result.
 
         Args:
-            who: the participant.
-            values: the participant's record, as they handed it in; if left out, the stored record, which is erased once
+            who: participant, as identified by the session.
+            values: values that the participant handed in. If left out, the stored record is used; it is erased once
                 everything is paid.
 
         Raises:
-            Refused: the campaign is not settled, or is cancelled; the participant has withdrawn; or their record was
-                erased and none is given.
+            Refused: the campaign is not settled, or is cancelled; the participant has withdrawn; or no values are
+                given, and neither the record nor the share is stored any more.
             InvalidInput: the record cannot be used. The error message is for the participant alone.
         """
         opened = self._opened.get(who.campaign)
@@ -318,8 +322,8 @@ class ParticipantActions:
         return self._stored_share(opened, who.slot, none=kept)
 
     def share_form(self, who: Participant) -> Sequence[Field]:
-        """The fields from which the participant's share is computed again. The form has the fields that they handed in,
-        and never the fields that their own device alone knew.
+        """The fields of the form from which the participant's share is computed again. The form has the fields that
+        were handed in, and never the fields that only the participant's device knows.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
@@ -385,15 +389,16 @@ class ParticipantActions:
 
 
 def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> None:
-    """Check that a row can be the result of a device with these instructions: it has one column, and one of the allowed
-    words.
+    """Check that a row can come from a device with these instructions. The row must have exactly one column, with a
+    text that the device can draw, or an empty text.
 
     Args:
-        instructions: result of `LocalKind.device`.
-        values: values that came from the device.
+        instructions: instructions to the device, as returned by `LocalKind.device`.
+        values: mapping from column to text, as received from the device.
 
     Raises:
-        InvalidInput: the row has another column, or a word that is not allowed. The message repeats no part of the row.
+        InvalidInput: the row has another column, or a text that the device cannot draw. The message repeats no part of
+            the row.
 
     Example:
         >>> check_row({"law": "response", "column": "report", "answers": ["no", "yes"]}, {"report": "yes"})
@@ -415,12 +420,13 @@ def known_file(opened: OpenedCampaign) -> Path:
 
 
 def take_known(opened: OpenedCampaign, text: str) -> int:
-    """Take the operator's known fields of all participants, from CSV of id and the fields that the kind names. The
-    result is the number of rows.
+    """Take the operator's known fields of all participants, from CSV with the columns "id" and the fields that the kind
+    names. The result is the number of rows.
 
     Raises:
         Refused: the kind asks for no known fields.
-        InvalidInput: a column or an id is missing or unknown, or a value cannot be used.
+        InvalidInput: a column or an id is missing, unknown or repeated, a value cannot be used, or the text is too
+            long.
     """
     campaign, kind = opened.campaign, opened.local
     fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)

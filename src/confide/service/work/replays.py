@@ -1,8 +1,9 @@
-"""Replays: a request with an idempotency key is carried out once. A repeated request gets the earlier answer.
+"""Repeated requests: a request with an idempotency key is carried out once, and a repeated request gets the earlier
+answer.
 
-The key is reserved before the request is carried out. Of several simultaneous requests with one key, one is carried
-out, and the others wait for its answer. If the process that carries out a request dies, the request's key is free again
-after a minute.
+A key is reserved before its request is carried out. Of several simultaneous requests with one key, one is carried out,
+and the others wait for its answer for some seconds. If the process that carries out a request dies, the key is free
+again after a minute.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Reply:
 
     Args:
         status: HTTP status.
-        body: JSON.
+        body: JSON text of the answer, as bytes.
     """
 
     status: int
@@ -43,7 +44,7 @@ class Reply:
 
 
 class Replays:
-    """The stored answers of a service, which are kept for a day.
+    """The answers to requests with idempotency keys, which a store keeps for a day.
 
     Args:
         store: store in which the answers are kept.
@@ -57,13 +58,13 @@ class Replays:
         """Reserve a key before its request is carried out.
 
         Args:
-            who: name of the caller.
-            key: key that the caller gave to this request.
-            request: the whole request.
+            who: name of the caller; different callers may use the same key.
+            key: idempotency key that the caller gave to this request.
+            request: action and body of the request, as bytes.
 
         Returns:
-            The earlier answer; None if the caller has to carry out the request, and to call `keep` or `drop`
-            afterwards.
+            The earlier answer, or None. After None, the calling code must carry out the request, and then call `keep`
+            or `drop`.
 
         Raises:
             Refused: the key was used for another request, or the same request is still being carried out.
@@ -82,13 +83,13 @@ class Replays:
         return None
 
     def keep(self, who: str, key: str, request: bytes, reply: Reply) -> None:
-        """Keep the answer of a request for a day."""
+        """Store the answer to a request for a day."""
         with self._database.writing() as connection:
             connection.execute(update(t.replay).where(*_mine(who, key, request)).values(
                 status=reply.status, body=reply.body, expires=int(self._clock()) + _KEPT))
 
     def drop(self, who: str, key: str, request: bytes) -> None:
-        """Release a key: its request has failed, and may be repeated."""
+        """Release the key of a request that has failed, so that the request may be repeated."""
         with self._database.writing() as connection:
             connection.execute(delete(t.replay).where(*_mine(who, key, request)))
 

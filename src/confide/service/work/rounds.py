@@ -1,10 +1,10 @@
-"""Rounds of contracts, for kinds that ask twice. The rows that people hand in become the two files that a kind with
-contracts reads.
+"""Rounds of contracts, for kinds in which participants first hand in a report and later a record on a contract. A kind
+with contracts reads two files, which are made from the rows that people hand in.
 
 The first file has everybody's reports, from which the operator draws up contracts. After the contracts are final, the
-second file has the rows that devices made of records on these contracts. The rows that people hand in are kept in the
-store, where they are erased like reports. A file exists only while it is read, in a folder of its reader, so that two
-simultaneous readers do not delete each other's file.
+second file has the rows with the noisy records that devices drew on these contracts. All rows are kept in the store,
+and are erased there at the same times as reports. A file exists only while it is read. Each process that reads a file
+has a folder of its own, so that two processes do not delete each other's file.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from confide.service.work.opened import OpenedCampaign
 __all__ = ["DECLINED", "FIRST", "SECOND", "CampaignRounds", "contract_kind", "current"]
 
 FIRST, SECOND, DECLINED = 0, 1, 2
-"""Phases of rows: everybody's report, the record on a final contract, and a mark that somebody declined a round that is
-not final.
+"""Phases of stored rows: a participant's report, their record on a final contract, and a note that they have declined a
+contract that is not final.
 """
 
 
@@ -50,19 +50,23 @@ def contract_kind(opened: OpenedCampaign) -> ContractKind:
 
 
 def current(store: Store, opened: OpenedCampaign) -> Round | None:
-    """The present round; None if none was drawn up. Each round is read, and its signature checked, only once."""
+    """The present round of contracts; None if no round was drawn up. Each round is read, and its signature checked,
+    only once.
+    """
     kind, file = contract_kind(opened), opened.campaign.file
     return opened.read_once(file.folder / kind.contracts_file(file.config), lambda: round_of(file, store.home))
 
 
 def nothing_to_decline() -> Refused:
-    """The refusal for a participant who declines although there is no contract."""
+    """The error for a participant who declines although there is no contract."""
     return Refused(worded("there is no contract to decline"),
                    worded("withdraw to take back a record at any time"))
 
 
 def drawn_up_now() -> Refused:
-    """The refusal for a participant who hands in a report while contracts are drawn up from the other reports."""
+    """The error for a participant who hands in a report while the operator draws up contracts from the earlier
+    reports.
+    """
     return Refused(worded("the operator draws up contracts now"),
                    worded("look again in a minute; earlier records stay valid"))
 
@@ -71,10 +75,10 @@ _ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
 
 
 class CampaignRounds:
-    """The rounds of a store's campaigns.
+    """The rounds of contracts of campaigns in a store.
 
     Args:
-        store: store of the campaigns.
+        store: store in which the campaigns are kept.
     """
 
     def __init__(self, store: Store) -> None:
@@ -84,20 +88,22 @@ class CampaignRounds:
         self, opened: OpenedCampaign, without: Sequence[str] = (), *, again: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Round:
-        """Draw up the next round from all reports, without participants who have declined or withdrawn.
+        """Draw up the next round of contracts from all reports. Participants who have declined or withdrawn are left
+        out.
 
         No report is accepted while the round is drawn up. If reports were accepted meanwhile, a participant's contract
         might not follow from their stored report.
 
         Args:
-            opened: the campaign.
-            without: ids of further people who are left out.
-            again: ids of people who take part although they had declined.
+            opened: opened campaign with contracts.
+            without: ids of further participants who are left out.
+            again: ids of participants who take part again, although they were left out or had declined.
             progress: function that receives the progress.
 
         Raises:
-            Refused: the round is final, nobody has reported, or another round was drawn up at the same time.
-            InvalidInput: a person in `again` has withdrawn.
+            Refused: the contracts are final, the campaign is cancelled, nobody has handed in a report, or another round
+                is drawn up at the same time.
+            InvalidInput: a participant in `again` has withdrawn.
         """
         kind, config = contract_kind(opened), opened.campaign.file.config
         state = self._store.get(opened.number).state
@@ -131,9 +137,9 @@ class CampaignRounds:
         participant replaces the earlier one.
 
         Args:
-            opened: the campaign.
-            slot: slot of the participant.
-            row: report, in the form that the kind reads.
+            opened: opened campaign with contracts.
+            slot: position of the participant in the public list of ids, from 0.
+            row: mapping from column to value: the row of the report, as read by the kind.
 
         Raises:
             Refused: contracts were drawn up, or are being drawn up, the collection is over, or the participant has
@@ -151,8 +157,8 @@ class CampaignRounds:
         """Note that a participant declines their contract in the present round.
 
         Args:
-            opened: the campaign.
-            slot: slot of the participant.
+            opened: opened campaign with contracts.
+            slot: position of the participant in the public list of ids, from 0.
 
         Raises:
             Refused: there is no contract, it is final, or the participant has withdrawn.
@@ -166,10 +172,11 @@ class CampaignRounds:
                                  states=(State.OPEN,))
 
     def finish(self, opened: OpenedCampaign, number: int | None = None) -> Round:
-        """Make the round final, and charge the ledger. From then on devices use the round's contracts.
+        """Make a round of contracts final, and charge the ledger. From then on, participants' devices use the contracts
+        of this round.
 
         Args:
-            opened: the campaign.
+            opened: opened campaign with contracts.
             number: number of the round that the operator has read; None for the present round.
 
         Raises:
@@ -191,8 +198,8 @@ class CampaignRounds:
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
-        """Context manager that gives the campaign in the form in which it is settled. Inside the context, the
-        campaign's file holds the rows that were handed in on the contracts.
+        """A context manager that gives the campaign in the form in which it can be settled. Inside the context, the
+        file of records exists, with the rows that were handed in on the contracts.
         """
         kind, file = contract_kind(opened), opened.campaign.file
         columns = list(kind.row(file.config, opened.identities[0], None))
@@ -201,11 +208,11 @@ class CampaignRounds:
 
     @staticmethod
     def tidy(opened: OpenedCampaign) -> None:
-        """Delete the files of a campaign's rows that dead processes have left. Files that are being read stay."""
+        """Delete the files with a campaign's rows that dead processes have left. Files that are being read stay."""
         tidy(opened.folder / _ROWS)
 
     def sweep(self) -> None:
-        """Delete the files that dead processes have left, for all campaigns of the installation."""
+        """Delete the files with rows that dead processes have left, for all campaigns of the installation."""
         folders = self._store.home.campaign_folder(0).parent
         for each in folders.iterdir() if folders.is_dir() else ():
             if each.is_dir():

@@ -1,4 +1,4 @@
-"""A worker does one job after another: it settles or audits a campaign, and reports its progress.
+"""The worker, which does one job after another: it settles or audits a campaign, and reports its progress.
 
 An error in a job ends that job, but never the worker. A worker that has lost its lease, for example because it was
 suspended for a while, stops at its next progress report, because the job belongs to another worker.
@@ -35,12 +35,12 @@ class _LeaseLost(Exception):
 
 
 class Worker:
-    """A worker that does a store's jobs.
+    """A worker that does the jobs of a store.
 
     Args:
-        store: store of the campaigns.
-        opened: the campaigns.
-        jobs: jobs that are asked for.
+        store: store in which the campaigns are kept.
+        opened: opened campaigns of the store.
+        jobs: requested jobs of the store.
         name: name that no other worker has.
     """
 
@@ -48,7 +48,7 @@ class Worker:
         self._store, self._opened, self._jobs, self.name = store, opened, jobs, name
 
     def run(self, stop: Event) -> None:
-        """Do jobs until stopped. A job that was begun either ends, or is left to another worker."""
+        """Do jobs until the given event is set. A job that was begun either ends, or is left to another worker."""
         while not stop.is_set():
             try:
                 found = self.once()
@@ -62,7 +62,7 @@ class Worker:
                 stop.wait(_PAUSE)
 
     def once(self) -> bool:
-        """Do one job. The result says whether there was a job."""
+        """Do one job. The result is False if there was no job."""
         job = self._jobs.claim(self.name)
         if job is None:
             return False

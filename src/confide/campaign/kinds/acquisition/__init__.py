@@ -1,1 +1,1 @@
-"""The campaign kind of bought means: `mean`."""
+"""The campaign kind `mean`: its file, its pages and its plan. A campaign of this kind buys the mean of a number."""

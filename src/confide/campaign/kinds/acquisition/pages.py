@@ -1,4 +1,6 @@
-"""The pages of a bought mean for its operator, for the public, and for one participant, before and after the run."""
+"""The pages of a campaign that buys a mean, before and after the run: for the operator, the public and one
+participant.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _DELTA = 1e-6
 
 
 def sections(plan: PlannedMean) -> Sequence[Section]:
-    """The predicted outcome, for the operator."""
+    """The plan page for the operator: the predicted error, payments and privacy losses, from public parameters
+    alone.
+    """
     it, here = plan.mechanism, plan.here
     bound = plan.guarantees.of(Accuracy)[0]
     rows = [
@@ -74,8 +78,8 @@ def _charged(plan: PlannedMean) -> str:
 
 
 def offer(plan: PlannedMean) -> Sequence[Section]:
-    """The offer to a participant: the two questions, the readers of each answer, the odds of a right guess, the
-    payments, and the ways to decline or withdraw.
+    """The offer to a participant. The offer states the two questions, the readers of each answer, the odds of a right
+    guess, the payments, and the ways to decline or withdraw.
     """
     it, record = plan.mechanism, plan.config.record
     here, own = plan.here, plan.config.reports
@@ -178,7 +182,7 @@ _SHOWN = 10  # rejected reports
 
 
 def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
-    """A round of contracts as the operator reads it."""
+    """The page of one round of contracts for the operator."""
     it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
     read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
     if not len(made.index):
@@ -203,7 +207,7 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
 
 
 def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
-    """A contract as the participant reads it."""
+    """The page of one contract for the participant who is offered it."""
     it = plan.mechanism
     contract = lattice_contract(it, terms)
     if not contract.active:
@@ -239,8 +243,8 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
 
 
 def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]:
-    """The result page: the mean in one sentence and a picture, its figures, the limits of conclusions about one person,
-    and the promises.
+    """The result page: the mean in one sentence and a picture, the figures of the mean, the limits of conclusions about
+    one person, and the promises.
     """
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
@@ -301,7 +305,7 @@ def _picture(plan: PlannedMean, mean: float, error: float) -> list[Picture]:
 
 
 def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-    """The table `mean`: the estimate, and the bound on its standard error."""
+    """The table `mean`: the estimate of the mean, and the bound on the standard error of this estimate."""
     board: Any = outcome.billboard
     it = plan.mechanism
     return {"mean": pa.table({
@@ -312,7 +316,9 @@ def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Tab
 def explain(
     plan: PlannedMean, outcome: AnyOutcome, record: Any, index: int
 ) -> Sequence[Section]:
-    """One participant's share: the amount, its origin, and the reason."""
+    """One participant's page after the run: the amount of their payment, the contract from which the amount follows,
+    and the reason for it.
+    """
     board: Any = outcome.billboard
     share = plan.mechanism.decode(record, index, board)
     stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
@@ -339,7 +345,7 @@ def explain(
 
 
 def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> Sequence[Section]:
-    """The study page: the true mean next to the bought mean, and the cost of the bought mean."""
+    """The study page: the true mean compared with the bought mean, and the total of the simulated payments."""
     it = plan.mechanism
     board: Any = outcome.billboard
     truth = data.truth[~np.isnan(data.truth)]

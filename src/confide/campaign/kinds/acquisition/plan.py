@@ -1,4 +1,4 @@
-"""The tables of a `mean` campaign file, and its plan; both are public and do not depend on records."""
+"""The tables of a `mean` campaign file, and the plan of the campaign. Both are public and do not depend on records."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ class Belief(LawTable):
     MAY_HAVE: ClassVar[Parameters] = {"uniform": ("low", "high")}
 
     def build(self) -> ConcernPrior:
-        """The probability law F of the participants' concerns."""
+        """The probability law F of a participant's concern c in [0, 1]: 1 fears the platform alone, 0 the public
+        alone.
+        """
         if self.exponent is not None:
             return PowerPrior(exponent=self.exponent)
         if self.edges is not None and self.masses is not None:
@@ -185,13 +187,13 @@ class MeanConfig(Keys):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedMean(ShownPlan, MoneyWords):
-    """The planned mechanism of a bought mean, with its question and its money.
+    """The plan of a campaign that buys a mean: the mechanism, the question to participants, and the currency.
 
     Args:
-        mechanism: the mechanism that runs.
-        config: the configuration of the file.
-        least: smallest share of simulated profiles of reports, in [0, 1], in which records are bought; below it the
-            plan counts as buying nothing.
+        mechanism: mechanism that draws up the contracts and computes the mean.
+        config: tables of the campaign file.
+        least: smallest share, in [0, 1], of simulated profiles of reports in which records are bought. If records are
+            bought in a smaller share, the plan counts as buying nothing.
     """
 
     mechanism: TwoPartMechanism
@@ -205,8 +207,8 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
-        """The expected figures of the same campaign at other prices of an error, and at other limits on a participant's
-        loss.
+        """The expected figures of the same campaign at a quarter and four times the price of an error. If the file
+        limits a participant's loss, also the figures at half and twice this limit.
         """
         it = self.mechanism
         found = [expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
@@ -218,7 +220,9 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def identities(self) -> SecondIdentities | None:
-        """The gains from second identities and agreements; None where nobody is asked for a record."""
+        """The gains of people who take part under several identities, or who agree on their reports; None where nobody
+        is asked for a record.
+        """
         return second_identities(self.mechanism, self.here.root_error)
 
     @property
@@ -238,7 +242,7 @@ class PlannedMean(ShownPlan, MoneyWords):
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
     def measured(self, value: float, error: float | None = None) -> str:
-        """A value in the unit of a record, with as many digits as its error justifies."""
+        """A value in the unit of a record, as text, with as many digits as the given error justifies."""
         return f"{number(Measured(value, error))}{' ' + self.config.record.unit if self.config.record.unit else ''}"
 
     def warnings(self) -> list[str]:
@@ -273,7 +277,7 @@ class PlannedMean(ShownPlan, MoneyWords):
 
 
 def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
-    """The warnings to the operator about people with several identities."""
+    """The warnings to the operator about people with several identities; empty where there is nothing to warn about."""
     said = few(found.deciding, plan.mechanism.people, "identities")
     return [] if said is None else [
         f"{said}, can move the mean by its standard error: anybody with that many ids can choose the mean within its "

@@ -1,8 +1,8 @@
 """The audit data of a planned campaign that hands out goods; no participant's record is used.
 
-The campaign's own market runs on synthetic participants who write the requested rows. The runs on synthetic
-participants test decoding, billboards, supply and certificates. The audit data also include all known figures of the
-market itself.
+The campaign's own mechanism runs on synthetic participants, each with a record of values in the requested form. These
+runs test decoding, billboards, supply and certificates. The audit data also include all known figures of the mechanism
+itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from confide.contract.guarantees import Accuracy, Guarantee, Participation, Trut
 __all__ = ["goods", "life"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row calls a promise broken that is kept."""
+"""Largest probability with which one statistical test of the audit reports a kept promise as broken."""
 
 _UNPROMISED = {
     Concern.INCENTIVES: "without charges, there is no promise about lies; the methods that charge prices (charge = "
@@ -46,11 +46,12 @@ _CERTIFIED = "runs with a certificate that states too much"
 
 
 def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
-    """The audit data of one campaign: its own runs, and the known figures of its market.
+    """The audit data of one campaign: runs of the campaign on synthetic participants, and the known figures of its
+    mechanism.
 
     Args:
-        plan: the plan of the campaign.
-        seed: the seed of the synthetic participants and of the noise.
+        plan: plan of the campaign, with its mechanism.
+        seed: seed from which the synthetic participants and the simulated noise are drawn.
     """
     known = matching(plan.market, seed)
     return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
@@ -74,11 +75,12 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
-    """The checks of the campaign's runs on synthetic participants, each also applied to an injected fault.
+    """Checks of runs of the campaign on synthetic participants. Each check is also applied to an injected fault, and
+    must flag this fault.
 
     Args:
-        plan: the plan of the campaign.
-        seed: the seed of the synthetic participants and of the noise.
+        plan: plan of the campaign, with its mechanism.
+        seed: seed from which the synthetic participants and the simulated noise are drawn.
     """
     market = plan.market
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))

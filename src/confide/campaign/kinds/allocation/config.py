@@ -35,15 +35,15 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Supply = Annotated[int, Field(ge=1, le=10**9)]
 
 AUCTION_KEYS = "increment bid_cap rounds batch arity reclear reserve law halting halt_with"
-"""Keys that every auction in rounds has, and that the mechanism takes as parameters with the same ranges."""
+"""Keys of `[auction]` that every auction in rounds has. The mechanism has parameters with the same names and ranges."""
 
 FILE_WORDS = FileWords(
     keys={"privacy.gamma": "failure_probability"},
     values={"privacy.neighbours": {old: word for word, old in NEIGHBOURS_WRITTEN.items()}})
-"""Old words in the files of the kinds that hand out goods."""
+"""Former words in campaign files of the kinds that hand out goods, with the words that replace them."""
 
 TEMPERATURES = FileWords(keys={"auction.hottest": "start_temperature", "auction.coolest": "end_temperature"})
-"""Old words in the table of `SinkhornMatch`."""
+"""Former keys of `SinkhornMatch` in the table `[auction]`, with the keys that replace them."""
 
 _MOST_PEOPLE = 10**8
 _MOST_GOODS = 10**5
@@ -75,11 +75,11 @@ class Goods(Keys):
         return self
 
     def listed(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The names of the goods, and the number of copies of each good.
+        """The names of the k goods, and the number of copies of each good, in the same order.
 
         Raises:
-            InvalidInput: a name stands twice, the number of supplies differs from the number of goods, or the table
-                cannot be read.
+            InvalidInput: two goods have the same name, a name has spaces around it or invisible characters, the number
+                of supplies differs from the number of goods, or the table cannot be read.
         """
         if self.table is not None:
             names, supply = _parsed(self.table)
@@ -132,7 +132,7 @@ class PointsTable(Keys):
                                       "moves the number to the bound")
 
     def rule(self, goods: int, categories: bool) -> Points:
-        """The public rule that turns points into values."""
+        """The public rule that turns a participant's points into values in [0, 1]."""
         return Points(lowest=self.lowest, highest=self.highest, out_of_bounds=self.out_of_bounds)
 
 
@@ -146,7 +146,7 @@ class RanksTable(Keys):
                     "k goods")
 
     def rule(self, goods: int, categories: bool) -> Ranks:
-        """The public rule that turns ranks into values."""
+        """The public rule that turns a participant's ranks into values in [0, 1]."""
         if self.points is not None:
             return Ranks(points=self.points, as_written=categories)
         if categories:
@@ -258,19 +258,19 @@ class GoodsConfig(Keys):
         return self
 
     def at_epsilon(self, epsilon: float) -> Self:
-        """A copy of the configuration with another epsilon.
+        """A copy of the tables of the campaign file with another epsilon.
 
         Args:
-            epsilon: the new epsilon in nats, > 0.
+            epsilon: new epsilon in nats, > 0.
         """
         return self.model_copy(update={"privacy": self.privacy.model_copy(update={"epsilon": epsilon})})
 
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns with numbers in a participant's row."""
+        """The names of the columns of a participant's row that hold numbers: by default one column for each good."""
         return self.goods.listed()[0]
 
     def rule(self) -> Scale:
-        """The scale that turns written numbers into values.
+        """The scale: the public rule that turns the numbers of a submission into values in [0, 1].
 
         Raises:
             InvalidInput: the scale does not fit the other tables; the message names the key.
@@ -287,12 +287,13 @@ class GoodsConfig(Keys):
         return self.values.rule(goods, self.data.categories)
 
     def usable(self, batch: Rows, rejected: MutableMapping[str, str]) -> Rows:
-        """The usable rows of a batch of submissions. Every number of the batch is valid by itself; a row may still be
-        unusable as a whole.
+        """The usable rows of a batch of submissions. Every number of the batch is valid by itself. A row may still be
+        unusable, for example because its numbers add up to more than the allowed total.
 
         Args:
-            batch: the batch that was read; private.
-            rejected: a mapping that receives id -> reason for each unusable row, for the operator alone.
+            batch: rows that were read from the file of submissions; private.
+            rejected: mapping that receives the participant's id and the reason for each unusable row; for the operator
+                alone.
         """
         return batch
 
@@ -407,17 +408,19 @@ class BundlesConfig(GoodsConfig):
 
     @property
     def valuation(self) -> BundleClass:
-        """The class of the valuations of all participants."""
+        """The class to which the valuations of all participants belong, such as additive valuations."""
         return self.bundles.valuation()
 
     @property
     def wanted(self) -> int:
-        """The largest number of goods that one participant wants."""
+        """The largest number of goods that can add value for one participant."""
         return self.valuation.largest(len(self.goods.listed()[0]))
 
     @property
     def counted(self) -> bool:
-        """Whether a row holds a number for each count of goods, in place of a number for each good."""
+        """Whether a row states the value that the first good, the second good and so on add, instead of a number for
+        each good.
+        """
         return self.valuation.repeats
 
     def columns(self) -> tuple[str, ...]:
@@ -455,7 +458,9 @@ class BundlesConfig(GoodsConfig):
                     batch.values[cells])
 
     def unusable(self) -> str:
-        """The reason, in public terms, why a row is unusable although each of its numbers is valid by itself."""
+        """The reason why a row is unusable although each of its numbers is valid by itself. The text names public
+        limits only.
+        """
         scale, most = self.rule(), self.wanted
         total = f"{scale.total:.12g}" if isinstance(scale, PointsTogether) else "1"
         if self.counted:

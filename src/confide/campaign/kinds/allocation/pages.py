@@ -40,8 +40,8 @@ _DRAWN = 6  # goods of a picture
 
 
 def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """The table `prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, and its
-    number of copies.
+    """The table `prices`, with a row for every good: its final price, on the scale of values from 0 to 1 and in the
+    campaign's points, and its number of copies.
     """
     board: Any = outcome.billboard
     prices = np.asarray(board.prices, dtype=np.float64)
@@ -51,8 +51,8 @@ def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
-    """The result page: the dearest good in one sentence, the prices in a picture, and the limits of conclusions about
-    one person. Folded sections show the rise of prices and the promises.
+    """The result page: the good with the highest price in one sentence, the prices in a picture, and the limits of
+    conclusions about one person. Folded sections show the rise of prices and the promises.
     """
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
@@ -136,13 +136,14 @@ def _points(plan: GoodsPlan) -> str:
 
 
 def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-    """One participant's share and the reasons for it.
+    """One participant's page after the run: their goods, and the reasons why they get these goods.
 
     Args:
-        plan: the plan with which the campaign was settled.
-        outcome: the outcome of the run.
-        record: the record in the form that the market takes; None where the participant has no usable record.
-        index: the participant's place in the public order, from 0.
+        plan: plan with which the campaign was settled.
+        outcome: outcome of the run.
+        record: valuation of the participant in the form that the mechanism takes; None where the participant has no
+            usable record.
+        index: position of the participant in the public list of ids, from 0.
     """
     share = plan.market.decode(record, index, outcome.billboard)
     goods, who = plan.goods_of(share), f"Participant {index + 1}"
@@ -169,8 +170,8 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
 
 
 def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
-    """The study page: welfare compared with the best possible welfare and with simple rules, and the number of copies
-    given beyond the supply.
+    """The study page. It compares the welfare with the best possible welfare and with simple rules, and counts the
+    copies that were given beyond the supply.
     """
     it, figures, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
@@ -192,7 +193,7 @@ def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> lis
 
 
 _CLEAR = 2.0
-"""Smallest ratio of a measured gain to its standard error at which a page calls it a gain."""
+"""Smallest ratio of a measured gain to its standard error at which a page states that there is a gain."""
 
 
 def _selling_section(plan: GoodsPlan) -> Section:
@@ -263,7 +264,7 @@ _CLEARLY = 0.02  # of the best that is possible: what another method is better b
 
 
 def sections(plan: GoodsPlan) -> list[Section]:
-    """The predicted outcome for the operator, from public parameters alone."""
+    """The plan page for the operator: the predicted outcome, from public parameters alone."""
     it, copies = plan.market, plan.market.copies
     supply = f"{min(copies):,}" if min(copies) == max(copies) else f"{min(copies):,} to {max(copies):,}"
     rows: list[tuple[str, str]] = [
@@ -365,7 +366,7 @@ def _step(plan: GoodsPlan) -> str:
 
 
 def offer(plan: GoodsPlan) -> list[Section]:
-    """The plan as a participant reads it."""
+    """The offer: the plan in the form that a participant reads."""
     it = plan.market
     delta = f", except with probability {it.delta:g}," if it.delta else ""
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in

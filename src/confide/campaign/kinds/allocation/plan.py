@@ -82,11 +82,13 @@ _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.su
 
 MARKET_KEYS = {"epsilon": "privacy.epsilon", "failure_probability": "privacy.failure_probability",
                "reserve": "auction.reserve"}
-"""Mapping from a market's name of a setting, as its refusals recommend it, to the key in the campaign file."""
+"""Mapping from a parameter of the mechanism, for which a refusal recommends another value, to its key in the campaign
+file.
+"""
 
 
 def build(config: MatchingConfig) -> Market:
-    """The market that a campaign file describes.
+    """The mechanism that a `matching` campaign file describes, with all its settings.
 
     Raises:
         InvalidInput: an option is out of range; the message names the key.
@@ -112,16 +114,16 @@ def build(config: MatchingConfig) -> Market:
 
 
 def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market:
-    """The market of a file at another epsilon. The market keeps its method, even where "best" would choose another
-    method at the new epsilon.
+    """The mechanism of a campaign file at another epsilon. The method stays the same, even where "best" would choose
+    another method at the new epsilon.
 
     Args:
-        config: the configuration of the file.
-        market: the market at the file's own epsilon.
-        epsilon: the new epsilon in nats, > 0.
+        config: tables of the campaign file.
+        market: mechanism at the file's own epsilon; only its method is used.
+        epsilon: new epsilon in nats, > 0.
 
     Raises:
-        Refused: no setting is possible.
+        Refused: at this epsilon, no setting of the method is possible.
     """
     table = config.auction
     if isinstance(table, BestTable):
@@ -137,7 +139,7 @@ def _usual(config: MatchingConfig) -> tuple[ScalingTable | AuctionTable, ...]:
 
 
 def build_bundles(config: BundlesConfig) -> PAlloc:
-    """The auction of bundles that a campaign file describes.
+    """The auction that a `bundles` campaign file describes, with all its settings.
 
     Raises:
         InvalidInput: an option is out of range; the message names the key.
@@ -152,8 +154,8 @@ def build_bundles(config: BundlesConfig) -> PAlloc:
 
 
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
-    """Mapping from the name of each method to its market with the recommended settings for the campaign's size; refused
-    methods are left out.
+    """Mapping from the name of each method to the mechanism with the settings recommended for the campaign's size.
+    Methods that are refused at this size are left out.
     """
     found = dict[str, Market]()
     for table in _usual(config):
@@ -188,7 +190,7 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
 
 
 def words_of(market: Market) -> MethodWords:
-    """The texts on pages about a market's method."""
+    """The texts that pages show about the method of this mechanism."""
     return _WORDS[type(market)]
 
 
@@ -197,13 +199,13 @@ _QUICK = 1_000_000  # values of made-up people for whom every method is tried ou
 
 @dataclass(frozen=True, kw_only=True)
 class GoodsPlan(ShownPlan):
-    """The plan of a campaign that hands out goods: a market with the names of its goods.
+    """The plan of a campaign that hands out goods: the mechanism, the names of the goods, and the scale of values.
 
     Args:
-        market: the mechanism.
-        config: the configuration of the file.
-        names: the names of the goods.
-        scale: the scale from written numbers to values.
+        market: mechanism that hands out the goods.
+        config: tables of the campaign file.
+        names: names of the k goods, in the order of the mechanism.
+        scale: public rule that turns the numbers of a submission into values in [0, 1].
     """
 
     market: Market
@@ -213,12 +215,12 @@ class GoodsPlan(ShownPlan):
 
     @property
     def mechanism(self) -> Market:
-        """The market."""
+        """The mechanism that hands out the goods."""
         return self.market
 
     @property
     def words(self) -> MethodWords:
-        """The texts on pages about the market's method."""
+        """The texts that pages show about the method of the mechanism."""
         return words_of(self.market)
 
     @property
@@ -228,10 +230,11 @@ class GoodsPlan(ShownPlan):
 
     @cached_property
     def others(self) -> Mapping[str, Expected]:
-        """The predicted result of each method on synthetic participants, with the settings recommended for the method.
+        """Mapping from the name of each method to its predicted result on synthetic participants, with recommended
+        settings.
 
-        The mapping is empty for bundles and for large markets, where the prediction takes long. A large auction that
-        charges prices is predicted nevertheless, since it may be much worse than the other method.
+        The mapping is empty for bundles, and for large campaigns, where the prediction takes long. Large campaigns have
+        a prediction only if an auction charges prices, because this auction may be much worse than the other method.
         """
         large = self.market.people * self.market.goods > _QUICK and not (self.charges and isinstance(
             self.market, PMatch))
@@ -241,54 +244,58 @@ class GoodsPlan(ShownPlan):
 
     @cached_property
     def lone(self) -> LoneLies | None:
-        """The gains of single participants from lies; None where lies are not searched for."""
+        """The gain of a single participant from a lie, on synthetic populations; None for bundles, where no lies are
+        searched for.
+        """
         return searched(self)
 
     @property
     def second(self) -> SecondIds:
-        """The gain of a participant from a second id."""
+        """The gain of a participant from a second id, on synthetic populations."""
         if self.lone is None:
             raise AttributeError("the plan measures no second ids")
         return self.lone.second
 
     @cached_property
     def prediction(self) -> Expected:
-        """The predicted result on synthetic participants."""
+        """The predicted result of the campaign on synthetic participants."""
         return predicted(self.market, self.scale)
 
     @property
     def column(self) -> str:
-        """The column of the shares that names the good."""
+        """The column, in the table of participants' shares, that holds the good or the goods."""
         return "good"
 
     @property
     def asked(self) -> str:
-        """The request to participants, in words."""
+        """The request to participants, in words: the numbers or the order that a row must hold."""
         return asked_for_goods(self.scale)
 
     def said(self, value: float) -> str:
-        """A value or a price in words: on the scale from 0 to 1, and in the campaign's own points."""
+        """A value or a price as text: on the scale from 0 to 1 and, where the campaign has points, in points too."""
         unit = self.scale.unit
         return worth(value) if unit == 1.0 else f"{worth(value)} ({value * unit:.4g} points)"
 
     @property
     def most(self) -> str:
-        """A phrase for the value that counts as 1 on the scale of values."""
+        """A phrase that says what counts as 1 on the scale of values."""
         return "the largest value that a row can state"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
-        """The goods of one participant's share in ascending order, one entry for each copy."""
+        """The indices, from 0, of the goods in one participant's share, with one entry for each copy."""
         good = int(share["good"])
         return (good,) if good >= 0 else ()
 
     def called(self, goods: Sequence[int]) -> str:
-        """The names of goods, as one text."""
+        """The names of the goods with these indices, as one text with a count where a good occurs several times."""
         often = Counter(goods)
         found = [f"{self.names[good]}{f' ({count})' * (count > 1)}" for good, count in often.items()]
         return ", ".join(found) or "no good"
 
     def reported(self, record: Mapping[int, float]) -> Any:
-        """A record in the form that `MethodWords.story` takes."""
+        """A participant's record in the form that `MethodWords.story` takes: for single goods, their values, shape
+        (k,).
+        """
         row = np.zeros(len(self.names))
         for place, value in record.items():
             row[place] = value
@@ -299,7 +306,7 @@ class GoodsPlan(ShownPlan):
         return float(self.reported(record)[list(goods)].sum())
 
     def crowd(self, batches: Iterable[Rows]) -> Crowd:
-        """The valuations of all participants whose rows were collected; private."""
+        """The valuations of all participants, from the batches of rows that were read; private."""
         return SingleCrowd.of(batches, self.market.people, self.market.goods)
 
     def made_up(self, seed: int) -> Crowd:
@@ -333,7 +340,7 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
 
     Raises:
         InvalidInput: a key is out of range.
-        Refused: there is enough of every good for everybody; or the market is predicted to be no better than an
+        Refused: there is enough of every good for everybody, or the market is predicted to be no better than an
             allocation without any reports.
     """
     names, supply = config.goods.listed()
@@ -356,21 +363,24 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
 
 
 def searched(plan: GoodsPlan) -> LoneLies:
-    """The gains of single participants from lies, measured on synthetic populations."""
+    """The mean gain of a single participant from a lie, measured on synthetic populations. Large campaigns are measured
+    at a smaller size.
+    """
     small = crowd_size(plan.market)
     return lone_lies(small, [made_up(small.people, small.goods, plan.scale, seed) for seed in range(1, CROWDS + 1)])
 
 
 def group_gain(plan: GoodsPlan, size: int) -> float | None:
-    """The largest gain of each member of a group that lies together, for members who would have ended satisfied with
-    the truth.
+    """An upper bound on the gain of each member of a group of people who agree on their lies. The bound holds for
+    members who would have been satisfied with the result of truthful reports.
 
     Args:
-        plan: a plan that charges prices.
-        size: the number of people in the group.
+        plan: plan of a campaign that charges prices.
+        size: number of people in the group.
 
     Returns:
-        The gain on the scale from 0 to 1; None where the plan promises nothing about the lie of a single participant.
+        The bound in units of value, where 1 is the largest value; None where the plan promises nothing about the lie of
+        a single participant, and for bundles.
     """
     it = plan.market
     promised = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
@@ -382,11 +392,12 @@ def group_gain(plan: GoodsPlan, size: int) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class BundlesPlan(GoodsPlan):
-    """The plan of a campaign that hands out bundles: an auction with the names of its goods.
+    """The plan of a campaign that hands out bundles of goods: the auction, the names of the goods, and the scale of
+    values.
 
     Args:
-        market: the mechanism.
-        config: the configuration of the file.
+        market: mechanism that hands out the goods.
+        config: tables of the campaign file.
     """
 
     market: PAlloc
@@ -403,7 +414,7 @@ class BundlesPlan(GoodsPlan):
 
     @cached_property
     def lone(self) -> None:
-        """None: bundles allow too many lies to search through."""
+        """None, since participants who value bundles have too many possible lies to search through."""
         return None
 
     @cached_property
@@ -463,7 +474,7 @@ def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
 
     Raises:
         InvalidInput: a key is out of range.
-        Refused: there is enough of every good for everybody; or the auction is predicted to be no better than an
+        Refused: there is enough of every good for everybody, or the auction is predicted to be no better than an
             allocation without any reports.
     """
     market = build_bundles(config)

@@ -1,4 +1,6 @@
-"""The texts on pages for each method that hands out goods, and for its request to participants."""
+"""The texts that pages show about each method that hands out goods, and the texts that ask participants for their
+values.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,11 @@ __all__ = ["AuctionWords", "BundleWords", "MethodWords", "Said", "ScalingWords",
            "fields_of_goods", "worth"]
 
 Said = Callable[[float], str]
-"""Function that writes a value or a price in words, on the scale from 0 to 1 and in points."""
+"""Function that writes a value or a price as text, on the scale from 0 to 1 and in points."""
 
 
 class MethodWords(Protocol):
-    """The texts on pages about one method that hands out goods."""
+    """The texts that pages show about one method that hands out goods."""
 
     def describe(self, market: Any) -> str:
         """Describe the method in a sentence."""
@@ -46,7 +48,9 @@ class MethodWords(Protocol):
     def story(
         self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        """Explain to the participant how their share follows from their record, in the form that the market takes."""
+        """Explain, in sentences to a participant, how their share follows from their record and the public
+        billboard.
+        """
 
 
 def _charged(market: Any) -> list[tuple[str, str]]:
@@ -55,17 +59,18 @@ def _charged(market: Any) -> list[tuple[str, str]]:
 
 
 def worth(value: float) -> str:
-    """A value or a price on the scale from 0 to 1, as text."""
+    """A value or a price on the scale from 0 to 1, as text with three significant digits."""
     return f"{value:.3g}"
 
 
 def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: str = "") -> list[Field]:
-    """Form fields for one number per good, or per count of goods; an empty field counts as the value 0.
+    """Form fields, each for the value of one good, or for the value that one further good adds. An empty field counts
+    as 0.
 
     Args:
-        labels: pairs of a column and its question, one per field.
-        scale: the public rule.
-        together: a rule on the whole row, as a sentence, for the note of the last field.
+        labels: pairs of a column and the question for this column, one pair for each field.
+        scale: public rule that turns the numbers into values in [0, 1].
+        together: sentence on a rule that the row must keep as a whole, shown at the last field; empty for no rule.
     """
     found = []
     for place, (column, label) in enumerate(labels, 1):
@@ -87,10 +92,10 @@ def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: s
 
 
 def asked_for_goods(scale: Scale) -> str:
-    """The text that asks for a number for each good.
+    """The text that asks participants for a number for each good.
 
     Args:
-        scale: the public rule.
+        scale: public rule that turns the numbers into values in [0, 1].
     """
     if isinstance(scale, Points):
         return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; an empty cell is worth nothing, "
@@ -102,8 +107,8 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
     """The text that asks participants for an order of the goods, and states the value of each place.
 
     Args:
-        given: points of the first place, the second place, and so on.
-        parts: the number by which the points of the first place are divided.
+        given: points of the first place, the second place, and so on, in the order of places.
+        parts: number of goods whose values add up: the first place is worth 1/parts.
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
@@ -122,8 +127,8 @@ class AuctionWords(MethodWords):
                    f"{market.effective_reserve:,} copies of each good in reserve"))
 
     def goods(self, market: Any) -> str:
-        """A phrase on the number of goods of one participant, which follows the number of bids; empty where it is one
-        good.
+        """A phrase on the largest number of goods of one participant, for the place after the number of bids; empty
+        where each participant gets one good at most.
         """
         return ""
 

@@ -1,1 +1,3 @@
-"""The campaign kinds of the market: `bits`, `bits-unknown-costs` and `bits-pair`."""
+"""The parts that the campaign kinds `bits`, `bits-unknown-costs` and `bits-pair` share. Each of these kinds buys one
+randomised bit from each participant.
+"""

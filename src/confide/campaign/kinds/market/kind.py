@@ -1,4 +1,6 @@
-"""The common part of the three kinds of bits: reading and storing reports, results, shares, and the rehearsal."""
+"""The common part of the kinds `bits`, `bits-pair` and `bits-unknown-costs`: reading and storing reports, results,
+participants' payments, and the rehearsal.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw",
 
 
 class BitKind(KindSkeleton, DeviceKind, ABC):
-    """Buy one randomised bit from each participant."""
+    """The base class of the kinds that buy one randomised bit from each participant."""
 
     summary: ClassVar[str]
     config: type[Any]
@@ -53,19 +55,23 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> Any: ...
 
     def codec(self, plan: BitPlan) -> BitCodec:
-        """The codec that stores a report in three bytes."""
+        """The codec that stores a report in three bytes: one byte for the report, and two bytes for the participant's
+        group.
+        """
         return BitCodec()
 
     def payouts(self, plan: BitPlan) -> PayoutTerms:
-        """The terms of the payouts. Payments may be negative, and the deposit that is returned with them makes every
-        payout non-negative.
+        """The terms of the payouts. A payment may be negative. The participant's deposit is returned together with the
+        payment, so no payout is negative.
         """
         collection = plan.collection
         return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
                            highest=plan.highest, deposit=plan.deposit)
 
     def files(self, config: BitConfig) -> Sequence[tuple[str, str]]:
-        """The files of the reports, and of the true answers for a rehearsal."""
+        """The files that the campaign file names, as pairs (key, path): the reports, and the true answers for a
+        rehearsal.
+        """
         played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
         return [("data.source", config.data.source), *played]
 
@@ -79,7 +85,9 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
                             rejected=rejected, counted=counted, rows=rows)
 
     def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
-        """A batch with the report and the group that one participant types; an empty cell becomes the report `NONE`."""
+        """A batch of one row, with the report and the group that one participant types. An empty report becomes
+        `NONE`.
+        """
         group = config.group()
         roles = [config.role(), *([] if group is None else [group])]
         unknown = sorted(values.keys() - {role.column for role in roles})
@@ -103,8 +111,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def submission(
         self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The participant's slot and stored report, from the row that their device made and their group, which the
-        operator knows.
+        """The participant's slot, from 0, and the bytes of their report. The values are the row that the participant's
+        device made and the participant's group, which the operator knows.
         """
         roster = self.roster(config)
         index = roster.rank(identity)
@@ -117,8 +125,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     # ---- the participant's side
 
     def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The input of the participant's device, and the privacy level that a report costs; (None, 0) for a participant
-        who takes no part.
+        """The pair of the input of the participant's device and the epsilon, in nats, that a report costs. The pair is
+        (None, 0) for a participant who takes no part.
         """
         unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
         if unknown:
@@ -138,12 +146,14 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return config.bit.question
 
     def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """The field for the participant's group of peers; none where there are no groups."""
+        """The field for the participant's group of peers, which the operator fills in; no field where there are no
+        groups.
+        """
         group = config.group()
         return [] if group is None else [field_of(group, note="The operator knows the group of each invited person.")]
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """No trials, since the mechanisms of confide itself are tested."""
+        """No trials, since the mechanisms that confide ships have tests of their own."""
         return ()
 
     def _role(self, config: Any) -> Category:
@@ -163,14 +173,14 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return None
 
     def row(self, config: BitConfig, identity: str, report: int | None) -> dict[str, str]:
-        """The row that the participant hands in. The operator's file has the same row and the participant's group,
-        which the operator knows.
+        """The row that the participant hands in: their id and report. The operator's file also has the participant's
+        group, which the operator knows.
         """
         return super().row(config, str(identity), None if report in (None, NONE) else report)
 
     def rows(self, config: BitConfig, data: Any) -> Sequence[dict[str, str]]:
-        """The rows that all participants of a rehearsal hand in; in a campaign without ids, one row for every slot,
-        with empty rows where nobody takes part.
+        """The rows that all participants of a rehearsal hand in, with their groups. In a campaign without ids, every
+        slot has a row, and the row is empty where nobody takes part.
         """
         group, played, found = config.group(), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))
@@ -187,7 +197,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def rehearse(
         self, config: BitConfig, plan: BitPlan, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
-        """Play the side of all participants, with answers that are public already.
+        """Draw the reports of all participants from true answers that are public already.
 
         Returns:
             A collection whose `data` is `Played`.

@@ -1,4 +1,6 @@
-"""The pages of a campaign of bits: the texts that all three kinds share, and places for each kind's own texts."""
+"""The pages of the kinds `bits`, `bits-pair` and `bits-unknown-costs`: the texts that these kinds share, and methods
+for each kind's own texts.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,13 @@ __all__ = ["BitPages", "equilibria_table", "guessed"]
 
 
 class BitPages(ABC):
-    """The texts on pages that all three kinds share; a kind adds its own."""
+    """The texts on pages that `bits`, `bits-pair` and `bits-unknown-costs` share. A subclass adds the texts of its
+    kind.
+    """
 
     @abstractmethod
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
-        """The rows of the plan's table, as pairs of a name and an amount."""
+        """Rows that the kind adds to the table of the plan, as pairs of a name and an amount."""
 
     def warnings(self, plan: BitPlan) -> list[str]:
         """The warnings to the operator before anybody is asked for a report."""
@@ -49,22 +53,22 @@ class BitPages(ABC):
 
     @abstractmethod
     def more(self, plan: BitPlan) -> list[Section]:
-        """Further sections of the plan."""
+        """Sections that the kind adds to the plan page."""
 
     @abstractmethod
     def paid(self, plan: BitPlan) -> Table:
-        """A table of the payments for reports."""
+        """A table of the payment for each report, as the offer shows it."""
 
     @abstractmethod
     def why(self, plan: BitPlan) -> list[str]:
-        """Explain why taking part and reporting honestly pays."""
+        """Explain to the participant, in sentences, why it pays to take part and to report honestly."""
 
     @abstractmethod
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        """The conclusions from the public counts of reports."""
+        """The conclusions from the public counts of reports, as texts, pictures and tables."""
 
     def sections(self, plan: BitPlan) -> list[Section]:
-        """The predicted outcome, for the operator."""
+        """The plan page for the operator: the predicted outcome and the warnings."""
         rows = [("people invited (fixed and public)", f"{plan.market.people:,}"), *self.planned(plan),
                 ("largest single payment, for any number of participants", plan.coins(plan.highest))]
         if plan.deposit:
@@ -157,7 +161,9 @@ class BitPages(ABC):
         ]
 
     def result_tables(self, plan: BitPlan, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-        """The table `counts`: reports and payments of each group of peers."""
+        """The table `counts`, with a row for each group of peers: the numbers of both reports, and the payment for each
+        report in the currency.
+        """
         board: Any = outcome.billboard
         units = float(plan.collection.minor_units)
         return {"counts": pa.table({
@@ -167,7 +173,9 @@ class BitPages(ABC):
         })}
 
     def explain(self, plan: BitPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-        """One participant's share: the amount, its origin, and the reason."""
+        """One participant's page after the run: their payment, the counts from which it follows, and the reason for
+        this rule.
+        """
         board: Any = outcome.billboard
         share = plan.collection.decode(record, index, board)["payment"]
         stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
@@ -193,7 +201,9 @@ class BitPages(ABC):
             f"{swapped}. Both amounts follow from the public counts alone.{due}", *self.why(plan))
 
     def study_sections(self, plan: BitPlan, data: Played, outcome: SimulatedOutcome) -> list[Section]:
-        """A comparison of the true answers with the conclusion from the reports, and the simulated payments."""
+        """The study page: the true share of ones compared with the share among the reports, and the total of the
+        simulated payments.
+        """
         board: Any = outcome.billboard
         truth, bit = data.truth, plan.config.bit
         rows = []
@@ -222,7 +232,9 @@ def _counts(plan: BitPlan, board: BitBillboard) -> Table:
 
 
 def equilibria_table(plan: BitPlan, *more: Block) -> Section:
-    """A table of all symmetric equilibria of the reports, collusive ones included."""
+    """A section with a table of all symmetric equilibria of the market, including those in which people agree on
+    uninformative reports.
+    """
     rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
                   "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
     return Section(title="Reports that everybody could agree on", blocks=(
@@ -302,12 +314,13 @@ _COVERED = 0.95
 
 
 def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
-    """The guess of the state with its error probability, and a comparison of the reports with their expected number.
+    """The guess of the fact with its error probability, and a picture that compares the share of ones among the reports
+    with its expected ranges.
 
     Args:
-        plan: the plan of a market whose reports depend on one state.
-        billboard: the billboard of its run.
-        answer: the guess in words, with "%(state)s" for the state.
+        plan: plan of a campaign in which every answer is a noisy sign of one fact.
+        billboard: public counts of the reports in the run of this campaign.
+        answer: sentence that states the guess, with "%(state)s" in place of the word for the guessed answer.
     """
     it, bit = plan.market, plan.config.bit
     ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])

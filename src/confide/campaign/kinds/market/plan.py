@@ -1,5 +1,5 @@
-"""The tables that the campaign files of the three kinds of bits share, and the plan of a campaign of bits; all of it is
-public.
+"""The tables that the campaign files of `bits`, `bits-pair` and `bits-unknown-costs` share, and the plan of these
+campaigns. Tables and plan are public.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Bit(Keys):
         "word for the report 0; an empty cell means that the person takes no part")
 
     def role(self) -> Category:
-        """The column's public role; rank 1 is the report 1."""
+        """The public role of the column of reports: rank 0 stands for the report 0, and rank 1 for the report 1."""
         return Category(column=self.column, levels=(self.zero, self.one))
 
 
@@ -68,7 +68,7 @@ class Rehearsal(Keys):
         "threshold: a number above it is the bit 1; without it, the column holds the words of [bit]")
 
     def role(self, bit: Bit) -> Above | Category:
-        """The rule that turns a cell of the file into a bit."""
+        """The public rule that turns a cell of the rehearsal's file into a bit."""
         if self.above is None:
             return Category(column=self.column, levels=(bit.zero, bit.one))
         return Above(column=self.column, threshold=self.above)
@@ -92,7 +92,7 @@ class Costs(LawTable):
     NEEDS: ClassVar[Parameters] = {"power": ("exponent",), "exponential": ("growth",)}
 
     def build(self) -> Cost:
-        """The cost function g."""
+        """The function g: the cost g(x) of a privacy level of x nats to a participant, in the currency."""
         if self.exponent is not None:
             return PowerCost(self.rate, self.exponent)
         return LinearCost(self.rate) if self.growth is None else ExponentialCost(self.rate, self.growth)
@@ -116,18 +116,18 @@ class BitConfig(Keys):
     rehearsal: Rehearsal | None = None
 
     def role(self) -> Category:
-        """The reports' public role; an error names the table that is wrong."""
+        """The public role of the column of reports. An error names the table of the campaign file that is wrong."""
         try:
             return self.bit.role()
         except InvalidInput as error:
             raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
 
     def group(self) -> Category | None:
-        """The role of the column of groups; None where all participants are in one group."""
+        """The public role of the column with each person's group; None where all participants are in one group."""
         return None
 
     def peers(self) -> tuple[str, ...]:
-        """The names of the groups of peers."""
+        """The names of the groups of peers; only "all" where there are no groups."""
         group = self.group()
         return ("all",) if group is None else group.levels
 
@@ -153,16 +153,17 @@ class Privacy(Keys):
 
 MARKET_KEYS = {"people": "people.count", "epsilon": "privacy.epsilon", "signal_accuracy": "state.signal_accuracy",
                "prior_one": "state.prior_one", "presence": "people.presence"}
-"""Mapping from a market's name of a setting to its key in the campaign files."""
+"""Mapping from the name of a parameter of the market to the key in the campaign file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BitPlan(ShownPlan, MoneyWords):
-    """The plan of a campaign of bits: a market with its question and its money.
+    """The plan of a campaign that buys one randomised bit from each participant: the market, the question and the
+    currency.
 
     Args:
-        collection: the mechanism.
-        config: the configuration of the file.
+        collection: mechanism that counts the reports and computes the payments.
+        config: tables of the campaign file.
     """
 
     collection: BitCollection
@@ -174,7 +175,7 @@ class BitPlan(ShownPlan, MoneyWords):
 
     @property
     def market(self) -> Any:
-        """The market that defines the payments."""
+        """The market: the rule that computes payments from the counts of reports."""
         return self.collection.market
 
     @property
@@ -183,21 +184,25 @@ class BitPlan(ShownPlan, MoneyWords):
 
     @cached_property
     def agreements(self) -> Agreements:
-        """The gains of several identities that agree on their reports, and the smallest number that gains."""
+        """The gains of several identities that agree on their reports, and the smallest number of identities that
+        gain.
+        """
         groups = getattr(getattr(self.pages, "belief", None), "groups", None)
         return Agreements(self.market, None if not groups else max(2, min(each.size for each in groups)))
 
     @property
     def deposit(self) -> int:
-        """The deposit of each participant before the run, in the smallest units of the currency, so that nobody ever
-        owes anything.
+        """The deposit that each participant leaves before the run, in the smallest units of the currency. The deposit
+        covers the largest possible debt, so nobody owes anything after the run.
         """
         lowest = self.market.payment_range()[0]
         return math.ceil(-lowest * self.collection.minor_units) if lowest < 0 else 0
 
     @property
     def highest(self) -> int:
-        """An upper bound on every payment, in whole smallest units of the currency; payments are rounded up."""
+        """An upper bound on every payment, in the smallest units of the currency, such as cents, rounded up to a whole
+        number.
+        """
         return math.ceil(float(self.market.payment_range()[1]) * self.collection.minor_units)
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,7 +215,7 @@ class BitPlan(ShownPlan, MoneyWords):
 
 
 def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPlan]) -> BitPlan:
-    """The given plan, refused where reports at its settings would not improve on the knowledge without reports.
+    """Return the given plan, or refuse it if its reports would not improve on the knowledge without any reports.
 
     Raises:
         Refused: the promised accuracy is no better than the accuracy without any reports.
@@ -224,7 +229,9 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
 
 
 def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
-    """Changes of the number of people or of epsilon that make reports useful; each was tried on the whole plan."""
+    """Changes of the number of people or of epsilon that make reports useful. The whole campaign was planned again with
+    each change.
+    """
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
     return [*found] or ["no [people] count and no [privacy] epsilon is enough alone"]

@@ -1,4 +1,4 @@
-"""The audit data of a planned campaign that shares resources by a program; no participant's record is used.
+"""The audit data of a planned campaign that shares resources by a convex program. No participant's record is used.
 
 The audit data are all known figures of the campaign's mechanism, and runs on synthetic participants that test decoding
 and billboards.
@@ -38,11 +38,12 @@ _DECODED = "people with another part by their own device than by the run"
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
-    """The audit data of one campaign: the known figures of its mechanism, and its own runs.
+    """The audit data of one campaign: the known figures of its mechanism, and runs of the campaign on synthetic
+    participants.
 
     Args:
-        plan: the plan of the campaign.
-        seed: the seed of the synthetic participants and of the noise.
+        plan: plan of the campaign, with its mechanism.
+        seed: seed from which the synthetic participants and the simulated noise are drawn.
     """
     known = program(plan.mechanism, seed)
     return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
@@ -63,12 +64,12 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
-    """The checks of the campaign's runs on synthetic participants, each also applied to an injected fault. A very large
-    campaign is checked at a smaller size.
+    """Checks of runs of the campaign on synthetic participants. Each check is also applied to an injected fault, and
+    must flag this fault. A very large campaign is checked at a smaller size.
 
     Args:
-        plan: the plan of the campaign.
-        seed: the seed of the synthetic participants and of the noise.
+        plan: plan of the campaign, with its mechanism.
+        seed: seed from which the synthetic participants and the simulated noise are drawn.
     """
     it = delivering(scaled(plan.mechanism))
 

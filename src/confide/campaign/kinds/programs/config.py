@@ -55,7 +55,7 @@ class ValuesTable(Keys):
                                       "moves the number to the bound")
 
     def points(self) -> Points:
-        """The public scale.
+        """The public rule that turns the numbers of a submission into values in [0, 1].
 
         Raises:
             InvalidInput: `highest` is not above `lowest`, or the two are too far apart for floating point.
@@ -119,13 +119,13 @@ class SolutionTable(Keys):
                                                         "plan with more is refused")
 
     def options(self, mode: ModeName) -> dict[str, Any]:
-        """The settings of the mechanism in the file.
+        """The settings of the mechanism that the campaign file states; settings that the file leaves out are missing.
 
         Args:
-            mode: the mode.
+            mode: form of each participant's share, such as "average".
 
         Raises:
-            InvalidInput: the file sets a key that belongs to other modes only.
+            InvalidInput: the file sets a key that this mode does not have.
         """
         given: dict[str, Any] = self.model_dump(exclude={"mode", "most_excess", "most_unused"}, exclude_none=True)
         for name in given:
@@ -137,11 +137,13 @@ class SolutionTable(Keys):
 
 
 def with_alpha(mode: ModeName, alpha: float | None) -> dict[str, Any]:
-    """The file's alpha as an option of a mode; empty for a mode that never charges prices.
+    """The alpha of the campaign file, as an option of a mode. The mapping is empty for a mode that never charges
+    prices, and where the file has no alpha.
 
     Args:
-        mode: the mode, which may differ from the mode of the file.
-        alpha: the alpha of the file; None where the file has none.
+        mode: form of each participant's share, which may differ from the mode of the file.
+        alpha: smallest gain from another choice, in the file's own unit, at which a participant gets this other choice
+            instead; None where the file states no alpha.
     """
     return {"alpha": alpha} if alpha is not None and "alpha" in _OWN[mode] else {}
 
@@ -175,7 +177,7 @@ class ProgramConfig(Keys):
 
     @property
     def coding(self) -> Coding:
-        """The program that the file describes, with the file's own names.
+        """The convex program that the file describes, with the names and the unit of the file.
 
         Raises:
             InvalidInput: the file describes no valid program; the message names the key.
@@ -184,7 +186,7 @@ class ProgramConfig(Keys):
 
 
 def coding_of(config: ProgramConfig) -> Coding:
-    """The program that a campaign file describes, with the file's own names.
+    """The convex program that a campaign file describes, with the names and the unit of the file.
 
     Raises:
         InvalidInput: the file describes no valid program; the message names the key.

@@ -1,4 +1,6 @@
-"""The tables `[program]`: the public keys of each family of programs, and the program that they define."""
+"""The table `[program]` of a campaign file. Each family of convex programs has a class with the public keys of the
+table and with the program that these keys define.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _Judged = tuple[_Cells, NDArray[np.bool_]]
 
 
 class Columns(Protocol):
-    """The names of columns that the table `[data]` gives."""
+    """The names of columns that the table `[data]` of the campaign file states."""
 
     @property
     def bundle(self) -> str: ...

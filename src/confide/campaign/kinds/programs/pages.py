@@ -1,5 +1,5 @@
-"""The pages of a campaign that shares resources by a program: prices and the certificate, one participant's part, and a
-study. A row is one constraint of the program, such as the supply of a resource.
+"""The pages of a campaign that shares resources by a convex program: the prices and the certificate, one participant's
+share, and a study. A row of the program is one constraint, such as the supply of a resource.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]
 
 
 def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """The table `prices` has a row for every constraint: its average price, its supply, and the bound on its excess
-    load. Prices are in units of the highest value, and in the file's own units. The bounds hold with the probability
-    stated in the plan.
+    """The table `prices`, with a row for every constraint: the average price, the supply, and the bound on the load
+    above the supply. Prices are in units of the highest value, and in the file's own units. The bounds hold with the
+    probability that the plan states.
     """
     return {"prices": _prices_table(plan, outcome)}
 
 
 def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
-    """The result page: the dearest constraint in one sentence, the prices in a picture, and the limits of conclusions
-    about one person. Folded sections show the rise of prices and the promises.
+    """The result page: the constraint with the highest price in one sentence, the prices in a picture, and the limits
+    of conclusions about one person. Folded sections show the rise of prices and the promises.
     """
     names, table, board = plan.coding, _prices_table(plan, outcome), _board(outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
@@ -229,13 +229,14 @@ def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
 
 
 def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-    """One participant's share and the reasons for it.
+    """One participant's page after the run: their share, and the reasons why they get this share.
 
     Args:
-        plan: the plan with which the campaign was settled.
-        outcome: the outcome of the run.
-        record: the record in the form that the program takes; None where the participant has no usable record.
-        index: the participant's place in the public order, from 0.
+        plan: plan with which the campaign was settled.
+        outcome: outcome of the run.
+        record: record of the participant, in the form that the program takes; None where the participant has no usable
+            record.
+        index: position of the participant in the public list of ids, from 0.
     """
     share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
     called, stored = _called(plan, share), None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
@@ -270,11 +271,12 @@ def _action(plan: SharingPlan, described_as: Any) -> NDArray[np.int32]:
 
 
 def actions_of(plan: SharingPlan, share: dict[str, Any]) -> list[tuple[NDArray[np.int32], int]]:
-    """The actions in a share that is an average over rounds, each with its number of rounds.
+    """The actions in a share that is an average over rounds. Each action, shape (width,), comes with the number of main
+    rounds in which it was chosen.
 
     Args:
-        plan: the plan with which the campaign was settled.
-        share: a share with the columns "actions" and "times".
+        plan: plan with which the campaign was settled.
+        share: one participant's share, with "actions" and "times".
     """
     flat = np.array(share["actions"], dtype=np.int32).reshape(-1, plan.mechanism.program.width)
     return [(flat[place], int(times)) for place, times in enumerate(share["times"])]
@@ -359,13 +361,13 @@ _SERVED = 50_000  # people, up to which rules of thumb are tried out
 
 
 def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
-    """The study page: the run's value compared with the optimum and with simple rules, and the load of every constraint
-    compared with its supply.
+    """The study page. It compares the total value of the run with the optimum and with simple rules, and the load of
+    every constraint with its supply.
 
     Args:
-        plan: the plan of the run.
-        data: the rows of all participants.
-        outcome: the outcome of the simulated run.
+        plan: plan of the run.
+        data: batches of the rows of all participants; private.
+        outcome: outcome of the run, with simulated noise.
     """
     program, names = plan.mechanism.program, plan.coding
     records = collected(program, data)

@@ -27,8 +27,8 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["CROWDS", "SharingPlan", "part_of_another", "plan_of"]
 
 CROWDS = 3
-"""Number of synthetic populations, each with its own people and noise, on which the gain from a second identity is
-measured.
+"""Number of synthetic populations on which the gain from a second identity is measured. Each population has other
+people and other noise.
 """
 
 _MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up people is made
@@ -43,14 +43,15 @@ _NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharingPlan(ShownPlan):
-    """The plan of a campaign that shares resources: a mechanism with the names of its campaign.
+    """The plan of a campaign that shares resources by a convex program: the mechanism, the names in the campaign file,
+    and the expected results.
 
     Args:
-        config: the configuration of the file.
-        coding: the program with the file's own names.
-        mode: the form of each participant's share.
-        outlook: the expected results at the campaign's size.
-        ran: the mechanism of an outcome that is shown; None for the planned mechanism.
+        config: tables of the campaign file.
+        coding: convex program, with the names and the unit of the campaign file.
+        mode: form of each participant's share, such as "average" over rounds.
+        outlook: expected results at the campaign's size.
+        ran: mechanism that made the outcome of a run; None before a run, where the planned mechanism counts.
     """
 
     config: ProgramConfig
@@ -66,32 +67,34 @@ class SharingPlan(ShownPlan):
 
     @property
     def whole(self) -> bool:
-        """Whether each participant gets one whole part, with the load of every constraint kept within supply."""
+        """Whether each participant gets one whole action, such as a good or a path, and not an average over rounds."""
         return self.mode in ("round", "tight", "audited")
 
     @property
     def charges(self) -> bool:
-        """Whether participants pay the prices of their parts."""
+        """Whether participants pay the prices of their shares."""
         return getattr(self.mechanism, "alpha", None) is not None
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """The reserve of each of the k constraints, shape (k,), in the file's own units; 0 for average shares."""
+        """The part of the supply that the mechanism holds in reserve for each of the k constraints, shape (k,), in the
+        file's own units; 0 for average shares.
+        """
         return np.asarray(self.mechanism.reserve * self.coding.load_units)
 
     @cached_property
     def another(self) -> tuple[float, float] | None:
-        """The average value of one more identity on synthetic populations, and its standard error; see
-        `part_of_another`.
+        """The average net value, that is value less price, of one more identity on synthetic populations, and the
+        standard error of this average; see `part_of_another`.
         """
         return part_of_another(self)
 
     @cached_property
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
-        """Each mode with its expected results at the campaign's size, or with the reason why it is refused.
+        """Each mode with its expected results at the campaign's size, or with the reason why the mode is refused.
 
-        The mode that the file plans keeps its own settings. Every other mode has its usual settings, and the file's
-        alpha where it may charge prices.
+        The mode of the file keeps the settings of the file. Every other mode has its usual settings and, where the mode
+        may charge prices, the file's alpha.
         """
         found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
         for mode in MODES:
@@ -125,7 +128,7 @@ def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
 
     Raises:
         InvalidInput: a key is out of range.
-        Refused: noise or reserves leave too little of the supply.
+        Refused: at this size and epsilon, noise or reserves leave too little of the supply.
     """
     coding = coding_of(config)
     mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
@@ -163,14 +166,15 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
 
 
 def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
-    """The average share of an identity, as its value less its price, over all people of synthetic populations.
+    """The average net value of a share, that is its value less its price, over all people of synthetic populations.
 
-    A second identity with the record of a random member of a synthetic population gets about the average share. With a
-    given record, the share may be larger or smaller.
+    A second identity with the record of a random member of a synthetic population gains about this average. With
+    another record, the gain may be larger or smaller.
 
     Returns:
-        The mean over populations and its standard error, in units of value. Each synthetic population has its own
-        people and noise. The result is None where a run of the plan's size takes too long.
+        The mean over populations and the standard error of this mean, in units of value, where 1 is the highest value.
+        Each synthetic population has other people and other noise. The result is None where a run of the plan's size
+        takes too long.
     """
     it = plan.mechanism
     if it.program.people * it.program.rows * it.rounds > _MOST_CELLS:

@@ -1,4 +1,6 @@
-"""The pages on the plan of a campaign that shares resources by a program, for its operator and for participants."""
+"""The pages on the plan of a campaign that shares resources by a convex program: one for the operator, and the offer
+for participants.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,8 @@ def described(mode: ModeName, mechanism: Dude) -> str:
     """Describe the method in a sentence.
 
     Args:
-        mode: the mode of the file.
-        mechanism: the mechanism that runs.
+        mode: form of each participant's share, such as "average".
+        mechanism: mechanism of the plan.
     """
     return f"{wire_name(mechanism)}: {_WHAT[mode]}"
 
@@ -115,21 +117,21 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
 
 
 def said(coding: Coding, value: float) -> str:
-    """A value or a price in the file's own unit.
+    """A value or a price as text, in the file's own unit.
 
     Args:
-        coding: the program with its unit.
-        value: the value in units of the highest value.
+        coding: convex program, with the unit of the file.
+        value: value or price in units of the highest value.
     """
     found = value * coding.unit
     return f"{0.0 if abs(found) < 0.5 * coding.unit / PRICE_UNIT else found:.4g}"
 
 
 def sure(failure_probability: float) -> str:
-    """The probability with which a promise holds, in words.
+    """A phrase with the probability with which a promise holds.
 
     Args:
-        failure_probability: probability with which the promise fails.
+        failure_probability: probability in [0, 1] with which the promise fails.
     """
     return f"with probability {1 - failure_probability:g}"
 
@@ -138,7 +140,7 @@ _SHOWN = 20  # rows on a page; the table has all
 
 
 def sections(plan: SharingPlan) -> list[Section]:
-    """The predicted outcome for the operator, from public parameters alone."""
+    """The plan page for the operator: the predicted outcome, from public parameters alone."""
     it, names = plan.mechanism, plan.coding
     rows: list[tuple[str, str]] = [
         ("people invited (fixed and public)", f"{it.program.people:,}"),
@@ -230,8 +232,8 @@ def _warnings(plan: SharingPlan) -> list[str]:
 
 
 def step(plan: SharingPlan) -> str:
-    """Explain the difference between neighbouring data sets, and name the provider of a part as the reader whom the
-    promise does not cover.
+    """Explain the difference between neighbouring data sets. State also that the promise does not cover the provider of
+    a participant's part, who learns this part.
     """
     moved = "replaced by any other record" if plan.mechanism.neighbours == "replace" else "replaced by an empty record"
     return (f"The promise of privacy is about one person's record, which is {moved}, and about everything that all "
@@ -250,11 +252,11 @@ def _in_points(names: Coding) -> str:
 
 
 def sentence(names: Coding, promise: Guarantee) -> str:
-    """A promise in a sentence, in the words of the program's family and in the file's own unit.
+    """A promise as a sentence, in the words of the program's family and in the file's own unit.
 
     Args:
-        names: the program with the names and the unit of the file.
-        promise: the promise of a mechanism.
+        names: convex program, with the names and the unit of the file.
+        promise: promise of the mechanism.
     """
     if isinstance(promise, Participation):
         worth = (f"costs them at most {said(names, -promise.utility)} {names.worth} more than its value to them"
@@ -268,7 +270,7 @@ def sentence(names: Coding, promise: Guarantee) -> str:
 
 
 def offer(plan: SharingPlan) -> list[Section]:
-    """The plan as a participant reads it."""
+    """The offer: the plan in the form that a participant reads."""
     it, names = plan.mechanism, plan.coding
     shown = ", ".join(f"{name} ({supply:,.6g})" for name, supply in
                       zip(names.rows[:_SHOWN], names.supplies.tolist(), strict=False))

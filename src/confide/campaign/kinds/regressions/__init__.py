@@ -1,1 +1,1 @@
-"""The campaign kind `regression`: its file, its pages, its study."""
+"""The campaign kind `regression`: the tables of its campaign file, its plan, and its pages."""

@@ -40,12 +40,12 @@ __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "
 LEVEL = 0.95
 
 LOST = 0.9
-"""Smallest share of the public bound on a coefficient at which the largest possible bias means that the release does
-not determine the coefficient.
+"""If the largest possible bias of a coefficient is above this share of the public bound on the coefficient, the release
+does not determine the coefficient.
 """
 
 FEW = 0.05
-"""Smallest share of participants for whom a truth radius must rule out some answer; below it the plan warns."""
+"""The plan has a warning if the truth radius rules out at least one answer for a smaller share of the participants."""
 
 
 def _range(plan: PlannedRegression, lowest: float, highest: float, between: str) -> str:
@@ -54,7 +54,7 @@ def _range(plan: PlannedRegression, lowest: float, highest: float, between: str)
 
 
 def sections(plan: PlannedRegression) -> list[Section]:
-    """The predicted outcome for the buyer, from public parameters alone."""
+    """The plan page for the buyer: the predicted outcome, from public parameters alone."""
     response, made_up = plan.response, plan.stand_ins
     m, f = plan.mechanism, plan.figures
     s = m.setting
@@ -174,7 +174,7 @@ def _release_loss(m: PrivateTruthfulRegression) -> str:
 
 
 def offer(plan: PlannedRegression) -> list[Section]:
-    """The plan as a participant reads it."""
+    """The offer: the plan in the form that a participant reads."""
     design, response, made_up = plan.design, plan.response, plan.stand_ins
     m, f = plan.mechanism, plan.figures
     epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
@@ -227,8 +227,8 @@ def _unless(failure: float) -> str:
 
 
 def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """The table `coefficients`: each coefficient with an interval that covers noise, sampling and the largest bias
-    together.
+    """The table `coefficients`: each coefficient with an interval that covers the noise, the sampling error and the
+    largest possible bias together.
     """
     billboard: Any = outcome.billboard
     natural = plan.design.natural(billboard.coef, plan.response)
@@ -239,7 +239,7 @@ def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.
 
 
 def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Section]:
-    """The result page: the coefficients with labelled intervals, and the promises with their audiences."""
+    """The result page: the coefficients with their intervals, and each promise with its audience."""
     design, response = plan.design, plan.response
     billboard: Any = outcome.billboard
     m, f = plan.mechanism, plan.figures
@@ -322,7 +322,9 @@ def _due(plan: PlannedRegression, coins: int) -> str:
 def explain(
     plan: PlannedRegression, outcome: AnyOutcome, record: tuple[np.ndarray, float] | None, index: int
 ) -> list[Section]:
-    """One participant's share: the amount, its origin, and the average gain from a lie."""
+    """One participant's page after the run: the amount of their payment, the figures from which it follows, and the
+    average gain from a lie.
+    """
     # Of what was settled, nothing is known in public but what follows from the billboard.
     stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
     billboard: Any = outcome.billboard
@@ -435,8 +437,8 @@ def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
 
 
 def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: SimulatedOutcome) -> list[Section]:
-    """The study page: the released coefficients compared with least squares, the fit of both, and the total of the
-    simulated payments.
+    """The study page: the released coefficients compared with least squares without noise, the fit of both, and the
+    total of the simulated payments.
     """
     design, response = plan.design, plan.response
     billboard: Any = outcome.billboard

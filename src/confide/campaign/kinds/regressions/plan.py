@@ -1,4 +1,6 @@
-"""The tables of a regression campaign's file, and its plan; every key is public, and nothing comes from data."""
+"""The tables of a `regression` campaign file, and the plan of the campaign. Every key is public, and nothing depends on
+data.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ class NumericColumn(Keys):
     unit: str = Field(default="", description="unit of the column, shown with the coefficients")
 
     def role(self) -> Numeric:
-        """The column's public role."""
+        """The public role of the column: its coding into features, with the bounds or levels of the file."""
         return Numeric(**self.model_dump())
 
 
@@ -76,7 +78,7 @@ class CategoryColumn(Keys):
         "public levels; the first level is the reference")
 
     def role(self) -> Category:
-        """The column's public role."""
+        """The public role of the column: its coding into features, with the bounds or levels of the file."""
         return Category(**self.model_dump())
 
 
@@ -117,13 +119,13 @@ class Model(Keys):
         return self
 
     def coefficients(self, dimension: int) -> Prior:
-        """The law of the coefficients."""
+        """The assumed probability law of the coefficients, with all columns scaled."""
         if self.prior_std is not None:
             return GaussianBall(dimension, self.prior_std, self.parameter_bound)
         return (UniformSphere if self.prior == "sphere" else UniformBall)(dimension, self.parameter_bound)
 
     def law(self) -> NoiseLaw:
-        """The law of the residuals."""
+        """The assumed probability law of the residuals, with the answer scaled."""
         if self.noise_std is not None:
             return TruncatedGaussianNoise(noise_std=self.noise_std, bound=self.noise_bound)
         return UniformNoise(bound=self.noise_bound)
@@ -180,7 +182,9 @@ class Costs(Keys):
         "beta: probability of more lies and absences than misreports")
 
     def build(self) -> ParetoCosts | ExponentialCosts:
-        """The law of the cost coefficients."""
+        """The assumed probability law of the cost coefficient c, where c epsilon^2 is the cost of an epsilon to a
+        participant.
+        """
         if self.law == "pareto":
             return ParetoCosts(exponent=self.exponent, scale=self.scale)
         return ExponentialCosts(mean=self.scale)
@@ -199,7 +203,7 @@ class RegressionConfig(Keys):
     costs: Costs = Costs()
 
     def design(self) -> Design:
-        """The public coding of the features, including a constant."""
+        """The public coding of the features. The first feature is a constant."""
         for k, feature in enumerate(self.features, 1):
             if feature.column == self.response.column:
                 raise InvalidInput(f"features[{k}].column", f"{feature.column!r} is also the response",
@@ -215,7 +219,7 @@ class RegressionConfig(Keys):
         return design
 
     def response_role(self) -> Numeric:
-        """The public coding of the response."""
+        """The public role of the column with the answer: its bounds and its scale."""
         role = _role("response", self.response)
         if not isinstance(role, Numeric):
             raise InvalidInput("response", "is no column of numbers")
@@ -223,8 +227,9 @@ class RegressionConfig(Keys):
 
 
 def largest_smallest_eigenvalue(design: Design) -> float:
-    """An upper bound on the smallest eigenvalue mu of the second-moment matrix of the coded rows, for every law of the
-    rows. Each column of the file, together with the constant, gives one bound on mu, and the smallest bound counts.
+    """An upper bound on the smallest eigenvalue mu of the second-moment matrix of the coded features, which holds for
+    every law of the features. Each column of the file, together with the constant, gives one bound on mu. The result is
+    the smallest of these bounds.
 
     For a category with k + 1 levels, the worst direction is spanned by the constant and the sum of the indicators of
     the k levels other than the reference. By symmetry and concavity, the population that maximises the eigenvalue gives
@@ -263,7 +268,7 @@ _KEYS = {
     "budget": "payment.budget", "smallest_eigenvalue": "model.smallest_eigenvalue",
     "spectrum_tolerance": "model.spectrum_tolerance", "radius": "model.radius",
     "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
-"""Mapping from the planner's name of a setting to its key in the campaign file."""
+"""Mapping from the name of a parameter of the planner to the key in the campaign file."""
 
 _NOTES = {"model.smallest_eigenvalue": ", for other features that really have this smallest eigenvalue",
           "costs.misreports": ", if no larger share of people lies or stays away"}
@@ -274,7 +279,7 @@ may be used.
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRegression(ShownPlan, MoneyWords):
-    """A regression plan together with the public coding of the columns."""
+    """The plan of a `regression` campaign: the calibrated mechanism, and the public coding of the columns."""
 
     regression: planner.RegressionPlan
     design: Design
@@ -290,7 +295,7 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @property
     def figures(self) -> Any:
-        """The figures of the plan's promises."""
+        """The figures behind the plan's promises, such as the truth radius."""
         return self.regression.figures
 
     @cached_property
@@ -304,8 +309,8 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @property
     def reach(self) -> tuple[int, float, float, float]:
-        """The number of people, the largest residual and the typical prediction error in the answer's unit, and the
-        average leverage.
+        """Four figures: the number of people, the width of the answer's range, the typical error of a prediction, and
+        the number of features, which is the average leverage. Width and error are in the unit of the answer.
         """
         m, response = self.mechanism, self.response
         return (m.setting.people, response.upper - response.lower,
@@ -313,8 +318,8 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @property
     def deciding(self) -> int | None:
-        """The smallest number of identities with average features that together can move predictions by their typical
-        error.
+        """The smallest number of identities, with average features, that together can change predictions by as much as
+        their typical error; None where no number of identities can.
         """
         people, residual, error, leverage = self.reach
         return fewest_moving(error, people, residual, leverage)
@@ -331,7 +336,7 @@ def _cut(response: Numeric, reach: float) -> bool:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def plan_of(config: RegressionConfig, pages: Any) -> PlannedRegression:
-    """The plan of a `regression` campaign file."""
+    """The plan of a `regression` campaign file, from its public parameters."""
     return _planned(config, pages)
 
 

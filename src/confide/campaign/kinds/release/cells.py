@@ -1,7 +1,8 @@
-"""Tables on the page of a release of answers: shares for each column alone, and for pairs of columns.
+"""Tables on the result page of a release of answers: shares of the records for the values of single columns and of
+pairs of columns.
 
-All tables follow from published data. The answer to a query outside the workload is a sum of released answers, with the
-noise of each, or is computed from a released population.
+All tables follow from published data. An answer that is not published itself is a sum of released answers, each with
+its own noise, or is computed from released synthetic rows.
 """
 
 from __future__ import annotations
@@ -28,18 +29,19 @@ from confide.release.workload import Workload
 __all__ = ["Cells", "Column", "column_table", "columns_of", "cross_tables"]
 
 Literal = tuple[int, bool]
-"""Condition on a record: an attribute of the schema, and whether the record must have it."""
+"""Condition on a record: the index of an attribute of the schema, and whether the record must have this attribute."""
 
 _MOST = 600  # cells that are looked up for one page
 _ACROSS, _DOWN = 6, 24  # cells of a cross table
 
 
 class Cells:
-    """Shares of the records with given values, as far as a release determines them.
+    """Shares of the records with given values, as far as a release determines these shares. At most 600 shares are
+    looked up.
 
     Args:
-        plan: the plan that was settled.
-        outcome: the outcome of the run.
+        plan: plan with which the campaign was settled.
+        outcome: outcome of the run.
     """
 
     def __init__(self, plan: QueriesPlan, outcome: AnyOutcome) -> None:
@@ -50,7 +52,9 @@ class Cells:
         self._parities = isinstance(it, NoisyAnswers) and kind == "parities"
 
     def values(self, column: int) -> list[tuple[str, Literal]]:
-        """The values of a column, each as its name and the literal that tests for it."""
+        """The values of a column, each as a pair of its name and the condition that a record has this value. The column
+        is given by its position in the schema, from 0.
+        """
         schema = self.plan.schema
         role, start = schema.columns[column], int(schema.starts[column])
         if isinstance(role, Bit):
@@ -60,12 +64,13 @@ class Cells:
                 for each in cells]
 
     def words(self, literal: Literal) -> str:
-        """The literal in words, such as "sex = male"."""
+        """A condition in words, such as "sex = male"."""
         return (self.plan.schema.names if literal[1] else self.plan.schema.negated)[literal[0]]
 
     def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
-        """The share of records with each conjunction of values of different columns; None where the release does not
-        determine it.
+        """The shares of the records that meet all conditions of a list, one share for each given list of conditions on
+        different columns. A share is None where the release does not determine the share, or where too many shares were
+        looked up before.
         """
         self._left -= len(asked)
         if self._left < 0 or not asked:
@@ -127,11 +132,11 @@ def _cell(share: float, bar: float) -> Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """The share of the records with each value of a column.
+    """A column of the custodian's table, with the share of the records for each of its values.
 
     Args:
         name: name of the column.
-        values: the name of each value, the literal that tests for it, and its share.
+        values: for each value, its name, the condition that a record has this value, and the share of the records.
     """
 
     name: str
@@ -139,13 +144,13 @@ class Column:
 
     @property
     def most(self) -> tuple[Literal, Measured]:
-        """The most frequent value."""
+        """The most frequent value: the condition that a record has this value, and its share of the records."""
         _, literal, cell = max(self.values, key=lambda each: each[2])
         return literal, cell
 
 
 def columns_of(cells: Cells) -> list[Column]:
-    """The shares of every column that the release determines; columns with many values are left out."""
+    """All columns whose shares the release determines. Columns with more than 24 values are left out."""
     roles = [(role.column, cells.values(place)) for place, role in enumerate(cells.plan.schema.columns)]
     roles = [(name, values) for name, values in roles if len(values) <= _DOWN]
     shares = iter(cells.shares([[literal] for _, values in roles for _, literal in values]))
@@ -165,8 +170,8 @@ def column_table(found: Sequence[Column], note: str) -> Table:
 
 
 def cross_tables(cells: Cells) -> Iterator[Table]:
-    """Cross tables of every pair of columns that the release determines; the column with fewer values runs across the
-    top.
+    """A cross table of shares for every pair of columns whose shares the release determines. The column with fewer
+    values runs across the top. Pairs with too many values are left out.
     """
     schema = cells.plan.schema
     for pair in combinations(range(len(schema.columns)), 2):

@@ -1,4 +1,4 @@
-"""The tables of a `queries` campaign's file; every key is public, and no bound, level or query ever comes from data."""
+"""The tables of a `queries` campaign file. Every key is public, and no bound, level or query comes from data."""
 
 from __future__ import annotations
 
@@ -52,13 +52,15 @@ class BinnedColumn(Keys):
     unit: str = Field(default="", description="unit of the column, shown with the bounds")
 
     def check_whole(self, place: str) -> None:
-        """Check that a column of whole numbers has no more bins than possible values.
+        """Check that a column of whole numbers has no more bins than whole numbers between its bounds. Other columns
+        pass.
 
         Args:
-            place: the place of the column in the file, such as columns[1].
+            place: key of the column in the campaign file, such as columns[1].
 
         Raises:
-            InvalidInput: the column has more bins than whole numbers between its bounds, or no whole number.
+            InvalidInput: the column has more bins than whole numbers between its bounds, or there is no whole number
+                between its bounds.
         """
         edges = self.edges
         lower, upper = (self.lower, self.upper) if edges is None else (edges[0], edges[-1])
@@ -78,7 +80,7 @@ class BinnedColumn(Keys):
                 f"must make at most {numbers:,} bins")
 
     def roles(self) -> tuple[Binned, ...]:
-        """The column's public role."""
+        """The public role of the column, as a tuple with one entry."""
         return (Binned(**self.model_dump(exclude_none=True)),)
 
 
@@ -91,7 +93,7 @@ class LevelsColumn(Keys):
         "number of attributes for the levels; by default one for each level")
 
     def roles(self) -> tuple[Levels, ...]:
-        """The column's public role."""
+        """The public role of the column, as a tuple with one entry."""
         return (Levels(**self.model_dump()),)
 
 
@@ -104,7 +106,7 @@ class BitColumn(Keys):
     false: str | int | None = Field(default=None, description="text for false; give both texts or none")
 
     def roles(self) -> tuple[Bit, ...]:
-        """The columns' public roles."""
+        """The public roles of the columns, one for each named column."""
         names = (self.column,) if isinstance(self.column, str) else self.column
         texts: dict[str, Any] = {"true": self.true, "false": self.false}
         return tuple(Bit(column=name, **texts) for name in names)
@@ -120,7 +122,7 @@ class RandomQueries(Keys):
     seed: Seed = 0
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
 
 
@@ -138,7 +140,7 @@ class ParityQueries(Keys):
     seed: Seed | None = Field(default=None, description="seed of random queries; by default 0")
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         if self.count is not None:
             return Workload.random(schema, self.count, width=self.width, seed=self.seed or 0, kind="parities")
         if self.seed is not None:
@@ -154,7 +156,7 @@ class CompleteQueries(Keys):
     smaller: bool = Field(default=False, description="whether queries of fewer columns are added")
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         return Workload.complete(schema, width=self.width, smaller=self.smaller)
 
 
@@ -168,7 +170,7 @@ class ListedQueries(Keys):
                     "in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
 
     def build(self, schema: Schema) -> Workload:
-        """The queries."""
+        """The workload of queries about these public columns."""
         known: set[str] = set()
         for number, query in enumerate(self.queries, 1):
             where = f"workload.queries[{number}]"
@@ -191,10 +193,11 @@ class PrivacyTable(Keys):
 
     @property
     def spendable(self) -> float:
-        """The epsilon that a method may spend, such that a budget of 0.1 admits an epsilon of 0.1.
+        """The epsilon that a method may spend, in nats. It is chosen such that a written budget of 0.1 admits an
+        epsilon of 0.1.
 
-        With a delta, the result is the file's epsilon, and each method itself stays within the written decimal. Without
-        a delta, the result is the largest double that is not above the written decimal.
+        With a delta above 0, the result is the file's epsilon, and each method ensures that the written decimal is not
+        exceeded. With delta 0, the result is the largest double that is not above the written decimal.
         """
         if self.delta or Fraction(self.epsilon) <= written(self.epsilon):
             return self.epsilon
@@ -294,8 +297,8 @@ class QueriesConfig(Keys):
         return self
 
     def check_new(self) -> None:
-        """Refuse settings that a new campaign may not have; campaigns that were opened with an older version may still
-        have them.
+        """Refuse settings that a new campaign may not have. A campaign that was opened with an older version may still
+        have these settings.
 
         Raises:
             InvalidInput: a column of whole numbers has more bins than whole numbers between its bounds.
@@ -305,7 +308,7 @@ class QueriesConfig(Keys):
                 column.check_whole(f"columns[{place}]")
 
     def public_columns(self) -> Schema:
-        """The public columns.
+        """The schema of the public columns.
 
         Raises:
             InvalidInput: a column is not valid; the message names the key of the file, such as columns[2].upper.
@@ -319,7 +322,7 @@ class QueriesConfig(Keys):
         return Schema(tuple(roles))
 
     def queries(self, schema: Schema) -> Workload:
-        """The workload.
+        """The workload of queries that the file describes.
 
         Raises:
             InvalidInput: a literal is unknown, there is no query, or there are more than 1,000,000 queries.

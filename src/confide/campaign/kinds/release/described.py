@@ -1,4 +1,6 @@
-"""Texts that several pages of a release of answers share: on its mechanism, and on the record for a missing one."""
+"""Texts that several pages of a release of answers share: on the mechanism, and on the record that stands for a missing
+or unusable one.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ __all__ = ["compared_with", "described", "null_record"]
 
 
 def described(plan: QueriesPlan) -> str:
-    """The mechanism in one sentence."""
+    """The mechanism of the plan in one sentence, with its settings."""
     it = plan.mechanism
     match it:
         case DualQuery():
@@ -51,7 +53,9 @@ def described(plan: QueriesPlan) -> str:
 
 
 def null_record(schema: Schema) -> str:
-    """The public record that stands for a missing one, in words."""
+    """The public null record, which stands for a missing or unusable record, in words; at most four columns are
+    named.
+    """
     names = []
     for place, column in enumerate(schema.columns[:4]):
         if isinstance(column, Bit):  # its cell 0 is no attribute
@@ -62,7 +66,7 @@ def null_record(schema: Schema) -> str:
 
 
 def compared_with(plan: QueriesPlan) -> str:
-    """A phrase for the true answers that released answers are compared with; it does not depend on the number of usable
-    records.
+    """A phrase for the true answers with which released answers are compared. The phrase does not depend on the number
+    of usable records.
     """
     return f"the true share of the {plan.records:,} records as the run read them"

@@ -31,7 +31,9 @@ __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "
 
 
 def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
-    """The explanation for one person, with the same words whether their record is in the table or not."""
+    """The page for one person. It is the same for everybody, whether their record is in the custodian's table or
+    not.
+    """
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f" (except with probability {delta:g})" if delta else ""
     return [Section(title="No shares for single people", blocks=(Text((
@@ -51,12 +53,13 @@ _CELLS = 2**17  # of MWEM's histogram up to which it is a rival: beyond it takes
 
 
 def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) -> list[Section]:
-    """The study page: true errors on average and at most, compared with baselines at the same budget.
+    """The study page: the average and the largest error of the released answers, compared with other methods at the
+    same privacy budget.
 
     Args:
-        plan: the plan.
-        data: the custodian's records.
-        outcome: the outcome of the simulated run.
+        plan: plan of the campaign.
+        data: records of the custodian; private.
+        outcome: outcome of the run, with simulated noise.
     """
     workload, privacy = plan.workload, plan.config.privacy
     true = true_answers(data, workload)
@@ -98,7 +101,7 @@ _NAMES = {
 
 
 def sections(plan: QueriesPlan) -> list[Section]:
-    """The predicted outcome for the custodian, from public parameters alone."""
+    """The plan page for the custodian: the predicted outcome, from public parameters alone."""
     schema, k = plan.schema, len(plan.workload)
     accuracy = plan.accuracy
     rows: list[tuple[str, str]] = [
@@ -216,7 +219,7 @@ def _warnings(plan: QueriesPlan) -> list[str]:
 
 
 def offer(plan: QueriesPlan) -> list[Section]:
-    """The plan as it is shown to a person who may have a record in the table."""
+    """The offer: the plan in the form that is shown to a person who may have a record in the custodian's table."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f", except with probability {delta:g}," if delta else ""
     asked = ", ".join(column.column for column in plan.schema.columns[:12])

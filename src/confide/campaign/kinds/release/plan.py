@@ -1,4 +1,6 @@
-"""A planned release: its mechanism, the reason for choosing it, and its predicted errors, from public facts alone."""
+"""The plan of a release of answers: the mechanism, the reasons for this choice, and the predicted errors, from public
+facts alone.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ _BUDGET = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "rho": "priva
 
 
 def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanism:
-    """The mechanism that a file names, within the file's budget.
+    """The mechanism that a campaign file names, calibrated to the privacy budget of the file.
 
     Raises:
         InvalidInput: an option is out of range, or contradicts another option; the message names the key.
@@ -112,8 +114,8 @@ def _placed(make: Callable[[], T]) -> T:
 
 
 def declined(error: Refused) -> Refused:
-    """The refusal of a mechanism with the key of the file that it is about: the rounds, the budget, the queries, or in
-    all other cases the columns.
+    """The refusal of a mechanism, with the key of the campaign file to which the refusal belongs: the rounds, the
+    draws, the budget, the queries or, in all other cases, the columns.
     """
     if error.reason.startswith(_PLACES):
         return error
@@ -131,7 +133,7 @@ _DELTA_SHARE = 1e-3
 """Ratio of a recommended delta to 1/records, so that the delta is far below 1/records."""
 
 STEPS = (0.25, 0.5, 2.0, 4.0)
-"""Other epsilons at which a plan predicts errors, as multiples of its own epsilon."""
+"""Other epsilons at which a plan predicts errors, as multiples of the epsilon of the campaign file."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,13 +141,12 @@ class QueriesPlan(ShownPlan):
     """The plan of a campaign of the kind `queries`.
 
     Args:
-        config: the configuration of the file.
-        schema: the public columns.
-        workload: the queries.
-        mechanism: the mechanism that will run.
-        advice: the planner's advice, where the file leaves the choice of the method to the planner; None where the file
-            names a method.
-        doubts: doubts about the file, in words.
+        config: tables of the campaign file.
+        schema: public columns, with their attributes.
+        workload: queries that are answered.
+        mechanism: mechanism that will run.
+        advice: planner's choice of the method, with reasons and predictions; None where the file names a method.
+        doubts: warnings about settings of the file, in words.
     """
 
     config: QueriesConfig
@@ -157,23 +158,23 @@ class QueriesPlan(ShownPlan):
 
     @property
     def records(self) -> int:
-        """The number of records n."""
+        """The number n of records in the custodian's table, fixed and public."""
         return self.config.data.records
 
     @property
     def method(self) -> str:
-        """The name of the method, as a file would write it."""
+        """The name of the method, in the spelling of `[method] name`."""
         return self.config.method.name if self.advice is None else self.advice.method
 
     @cached_property
     def prediction(self) -> Prediction:
-        """The predicted errors."""
+        """The predicted average and largest error of the answers."""
         return predict(self.method, self.mechanism, self.workload)
 
     @cached_property
     def loss(self) -> PureDP | ApproxDP:
-        """The privacy loss of the release, as pages state it: (epsilon, delta) where the file has a delta, and epsilon
-        alone where it has none.
+        """The privacy loss of the release, as pages state it. It is (epsilon, delta) where the file has a delta and the
+        mechanism promises a pair, and epsilon alone where the mechanism promises one.
         """
         losses = [promise.loss for promise in self.guarantees.privacy]
         stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
@@ -185,13 +186,13 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of a run."""
+        """The privacy events of a run: the releases of noisy values whose losses add up."""
         return tuple(self.mechanism.events())  # type: ignore[arg-type]
 
     @cached_property
     def epsilons(self) -> dict[str, float]:
-        """The epsilon that each calculator proves at the file's delta; calculators that prove no finite epsilon are
-        left out.
+        """Mapping from each calculator of privacy losses to the epsilon that it proves at the file's delta. Calculators
+        that prove no finite epsilon are left out.
         """
         delta, found = self.config.privacy.delta, {}
         if isinstance(self.mechanism, DualQuery) and self.mechanism.free != "marginals" and delta:
@@ -205,7 +206,9 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def spends(self) -> tuple[tuple[str, float, float], ...]:
-        """The spend of each part of a run: the name of the part, its rho, and its share of the total rho."""
+        """The privacy loss of each part of a run: the name of the part, its rho of zero-concentrated differential
+        privacy, and its share of the total rho.
+        """
         parts: dict[str, list[Event]] = {}
         for event in self.events:
             name = "draws of the rounds" if event.label.startswith("round ") else event.label or "the release"
@@ -216,7 +219,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def rounds(self) -> int | None:
-        """The number T of rounds; None for a method without rounds."""
+        """The number T of rounds, or of batches for the method "marginal-fit"; None for a method without rounds."""
         match self.mechanism:
             case DualQuery() | MWEM():
                 return self.mechanism.rounds
@@ -228,7 +231,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def rows(self) -> int:
-        """The number of synthetic rows that are published."""
+        """The number of synthetic rows that are published; 0 where the file asks for none."""
         if not self.config.rows.count:
             return 0
         own = isinstance(self.mechanism, DualQuery | Reweighted)  # the records are the release
@@ -236,12 +239,14 @@ class QueriesPlan(ShownPlan):
 
     @property
     def accuracy(self) -> Accuracy | None:
-        """The promise of accuracy, which may be vacuous; None where the mechanism makes none."""
+        """The promise of accuracy, which may be vacuous; None where the mechanism does not promise accuracy."""
         return next(iter(self.guarantees.of(Accuracy)), None)
 
     @cached_property
     def others(self) -> tuple[Prediction, ...]:
-        """The predictions for every method at this budget, with the reason for each method that cannot run."""
+        """The predictions for every method at this privacy budget. For a method that cannot run, the prediction has the
+        reason.
+        """
         if self.advice is not None:
             return self.advice.predictions
         privacy = self.config.privacy
@@ -251,8 +256,9 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def alternatives(self) -> tuple[tuple[float, Prediction], ...]:
-        """Pairs of an epsilon, other than the campaign's own, and the prediction at this epsilon. The method is chosen
-        again where the file leaves the choice to the planner, and stays the same where the file names it.
+        """Pairs of another epsilon and the prediction at this epsilon. Where the file names no method, the planner
+        chooses a method for each epsilon. Where the file names a method, this method is kept. If no mechanism is
+        possible, the prediction has the reason.
         """
         privacy, found = self.config.privacy, []
         for step in STEPS:

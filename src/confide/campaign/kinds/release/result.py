@@ -1,6 +1,6 @@
-"""The public result of a release of answers, in the order in which people read it. First comes the finding with a
-picture, then the tables of single columns and of pairs of columns, then the limits of conclusions about one person.
-Folded sections follow with all answers and the promises.
+"""The result page of a release of answers. First comes the main finding with a picture, then the tables of single
+columns and of pairs of columns, then the limits of conclusions about one person. Folded sections follow, with all
+answers and the promises.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _CROSSED = 15  # cross tables
 
 
 def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """The table `answers`, and the table `rows` of synthetic rows where the file asks for them.
+    """The table `answers` and, where the file asks for synthetic rows, the table `rows`.
 
-    `answers` has a row for each query: the query in words, its answer in [0, 1], the measured answer before it was cut
-    to [0, 1], and the bound on its error. The measured answer is missing for methods that measure no answers, and the
-    bound is missing for answers without a proved bound.
+    The table `answers` has a row for each query: the query in words, the answer in [0, 1], the measured answer before
+    it was cut to [0, 1], and the bound on the error of the answer. The measured answer is missing for methods that
+    measure no answers. The bound is missing for answers without a proved bound.
     """
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
     uncut = uncut_answers(outcome, plan.workload)
@@ -65,8 +65,8 @@ def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]
 
 
 def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result: the finding, the tables of single columns and of pairs of columns, the limits of conclusions
-    about one person, all answers, and the promises.
+    """The result page: the main finding, the tables of single columns and of pairs of columns, the limits of
+    conclusions about one person, all answers, and the promises.
     """
     found = released_answers(outcome, plan.workload)
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)

@@ -1,1 +1,3 @@
-"""The campaign kind `search`: from a custodian's file to the list of people who were found."""
+"""The campaign kind `search`: its file, its plan, its run and its pages. A search publishes a list of the members
+found.
+"""

@@ -1,10 +1,10 @@
-"""The data that the custodian of a search holds, and the files that a search writes. A search never replaces a file
-that it did not write.
+"""The private data of a search, which a custodian holds, and the files that a search writes. A search never replaces a
+file that the search did not write.
 
 Before the ledger is charged, the tables are opened, their columns are checked, and the public list of people is read.
-Contacts and answers are read after the charge. A run writes two things beside the campaign file: the list of people to
-examine, and the folder with its noise. The list has a column with the campaign's mark as its name. A file without the
-column of the campaign's mark counts as somebody else's, whatever its name.
+Contacts and answers are read after the charge. A run writes a list of people to examine, and a folder with the noise of
+the run. The list has an empty column whose name is the campaign's mark. If a file with the name of the list lacks this
+column, the run does not replace the file.
 """
 
 from __future__ import annotations
@@ -36,46 +36,47 @@ from confide.tables.sources import TableSource
 __all__ = ["LISTED", "HeldNetwork", "check_places", "file_of", "list_mark", "marked", "read_list", "waiting_path"]
 
 LISTED = "search-"
-"""Prefix of the name of the column that marks a list as the campaign's own."""
+"""Prefix of the campaign's mark, which is the name of a column in the list of people to examine."""
 
 _DIGITS = 16  # hexadecimal, of either half of a mark
 
 
 def waiting_path(config: SearchConfig, folder: Path) -> Path:
-    """The path of the list of people to examine."""
+    """The path of the list of people to examine next."""
     return folder / Path(config.oracle.waiting).expanduser()
 
 
 def file_of(source: str, folder: Path) -> Path:
-    """The path of a table, if its source is a file.
+    """The path of a table, for a source that names a file.
 
     Args:
-        source: the source as the campaign file names it.
-        folder: the folder in which relative paths start.
+        source: source of the table, as written in the campaign file.
+        folder: folder in which relative paths start.
     """
     return folder / Path(source).expanduser()
 
 
 def list_mark(config: SearchConfig, campaign: str = "") -> str:
-    """The mark: the name of the column that the list of people to examine has for this campaign.
+    """The campaign's mark: the name of an empty column in the list of people to examine.
 
     Args:
-        config: the campaign file's tables.
-        campaign: digest of the whole file; empty for the prefix that all files with these tables share.
+        config: tables of the campaign file.
+        campaign: digest of the whole campaign file; empty for the first part of the mark, which all files with the same
+            tables share.
     """
     tables = json.dumps(config.model_dump(mode="json", by_alias=True), sort_keys=True).encode()
     return f"{LISTED}{hashlib.sha256(tables).hexdigest()[:_DIGITS]}-{campaign[:_DIGITS]}"
 
 
 def marked(config: SearchConfig, path: Path) -> str | None:
-    """The mark of an existing list of people to examine; None where the list does not exist.
+    """The campaign's mark in an existing list of people to examine; None where no file exists.
 
     Args:
-        config: the campaign file's tables.
-        path: the path of the list.
+        config: tables of the campaign file.
+        path: path of the list.
 
     Raises:
-        InvalidInput: the path is something else than a list of this campaign.
+        InvalidInput: the file at this path is not a list of people to examine that a search with these tables wrote.
     """
     if not os.path.lexists(path):
         return None
@@ -89,11 +90,12 @@ def marked(config: SearchConfig, path: Path) -> str | None:
 
 
 def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
-    """Pairs of an id and the text of its answer, for all lines of a list with a nonempty answer.
+    """The answers in a list of people to examine, as pairs of a person's id and the text of the answer. Lines without
+    an answer are left out.
 
     Args:
-        config: the campaign file's tables.
-        path: the path of a list with the mark.
+        config: tables of the campaign file.
+        path: path of a list with the campaign's mark.
     """
     header, *lines = _rows(path) or [[]]
     if not {config.oracle.id, config.oracle.targeted} <= set(header):
@@ -103,7 +105,7 @@ def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
 
 
 def check_places(config: SearchConfig, folder: Path) -> None:
-    """Refuse, before anything is charged, to write to a path that another file has.
+    """Check, before the ledger is charged, that the paths to which a run writes are free or hold files of this search.
 
     Raises:
         InvalidInput: the path of the list or of the journal is also a table of the campaign, even under another name;
@@ -163,17 +165,17 @@ _NONE = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HeldNetwork:
-    """Tables of contacts and answers that are opened and not read yet.
+    """The tables of contacts and answers, which are opened and whose rows are not read yet.
 
     Args:
-        config: the campaign file's tables.
-        contacts: the table of contacts, with two people in each line.
-        answers: the existing tables of answers, with one person in each line: the campaign's own table, and the list
-            that was filled in. Each table of answers comes with the suffix that names the table in the keys of
-            `rejected`.
-        vertices: the public ids; or the number n of people, where the ids are 0 to n - 1.
-        rejected: mapping from a row of the answers to the reason why it is unusable, complete after one read; for the
-            operator alone.
+        config: tables of the campaign file.
+        contacts: table of contacts, with two people in each line.
+        answers: existing tables of answers, with one person in each line: the table of the campaign file, and the list
+            of people to examine with the answers that were filled in. Each table comes with a suffix that names the
+            table in the keys of `rejected`.
+        vertices: public ids of all people; or the number n of people, if the ids are 0 to n - 1.
+        rejected: mapping from a row of the tables of answers to the reason why the row is unusable. The mapping is
+            complete after the answers were read once, and is for the operator alone.
     """
 
     config: SearchConfig
@@ -184,7 +186,7 @@ class HeldNetwork:
 
     @classmethod
     def open(cls, config: SearchConfig, folder: Path) -> HeldNetwork:
-        """Open the tables and check their columns.
+        """Open the tables of a campaign, and check their columns.
 
         Raises:
             InvalidInput: a file or a column is missing; the public list does not have `people` ids with the seeds among
@@ -203,8 +205,9 @@ class HeldNetwork:
         return cls(config=config, contacts=contacts, answers=tuple(answers), vertices=_vertices(config, folder))
 
     def read(self) -> Investigation:
-        """The graph, the seeds, and an oracle of the answers. The oracle is a table where everybody has an answer, and
-        `AnswersSoFar` where answers are missing.
+        """The graph of contacts, the known members at which the search starts, and the answers. A known member without
+        an answer counts as a member. The answers are an array where everybody has an answer, and `AnswersSoFar` where
+        answers are missing.
 
         Raises:
             InvalidInput: a line of contacts names a person who is not on the list, or lacks a person.
@@ -235,11 +238,11 @@ class HeldNetwork:
             raise InvalidInput("graph.source", f"{error.field}: {error.problem}", error.limit) from None
 
     def statuses(self, graph: Graph) -> NDArray[np.int8]:
-        """The answers of the tables for the n people, shape (n,): 1 for a member, 0 for no member, -1 without a usable
-        answer.
+        """The answers of the tables about the n people, shape (n,): 1 for a member, 0 for a person who is no member, -1
+        where no usable answer exists.
 
         Args:
-            graph: the network, with the ids of its people.
+            graph: network of contacts, with the ids of all people.
 
         Raises:
             OracleInconsistent: the tables hold two different answers for the same person.
@@ -250,12 +253,13 @@ class HeldNetwork:
         return known
 
     def answered(self, graph: Graph) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """The answers as in `statuses`, shape (n,), and the ascending ranks of all people with two different answers.
+        """The answers as in `statuses`, shape (n,), and the ascending positions in the graph of all people with two
+        different answers.
 
         An unreadable answer counts as missing.
 
         Args:
-            graph: the network, with the ids of its people.
+            graph: network of contacts, with the ids of all people.
         """
         self.rejected.clear()
         known, oracle, clashing = np.full(graph.people, -1, np.int8), self.config.oracle, list[NDArray[np.int64]]()
@@ -279,7 +283,7 @@ class HeldNetwork:
 
     @property
     def rows(self) -> int:
-        """The number of lines of all tables of answers, usable or not."""
+        """The number of lines in all tables of answers together, whether the lines are usable or not."""
         return sum(batch.num_rows for _, table in self.answers for batch in table.batches([self.config.oracle.id]))
 
 

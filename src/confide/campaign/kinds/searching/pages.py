@@ -1,4 +1,4 @@
-"""The pages of a search: the plan for its custodian, the offer to a person of the network, the public result, and the
+"""The pages of a search: the plan for the custodian, the offer to a person of the network, the public result, and the
 study.
 """
 
@@ -40,7 +40,7 @@ _ENDED = {
 
 
 def release_of(outcome: AnyOutcome) -> PublicRelease:
-    """The released list of a search's outcome.
+    """The public list of the members found, from the outcome of a search.
 
     Raises:
         InvalidInput: the outcome is not the outcome of a search.
@@ -51,8 +51,8 @@ def release_of(outcome: AnyOutcome) -> PublicRelease:
 
 
 def result_tables(_: PlannedSearch, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """The table `found` with all people who were found, in order, and the table `ending` with one line on how the
-    search ended.
+    """The table `found` with all members found, in the order of the search, and the table `ending` with one line on the
+    end of the search.
     """
     board = release_of(outcome)
     return {
@@ -63,8 +63,8 @@ def result_tables(_: PlannedSearch, outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
-    """The result page: the list, the way in which the search ended, and the information that the list may have
-    disclosed.
+    """The result page: the list of the members found, the end of the search, and the limits of conclusions about
+    contacts.
     """
     board, it = release_of(outcome), plan.mechanism
     found = result_tables(plan, outcome)["found"]
@@ -105,7 +105,7 @@ def _counted(members: int, components: int, parts: str) -> str:
 
 
 def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
-    """The page of one person. Every person reads the same words, whether they were found or not."""
+    """The page for one person. It is the same for everybody, whether they were found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
     but = f" (except with probability {delta:g})" if delta else ""
     return [Section(title="No shares for single people", blocks=(Text((
@@ -154,7 +154,7 @@ def _described(plan: PlannedSearch) -> str:
 
 
 def sections(plan: PlannedSearch) -> list[Section]:
-    """The predicted outcome for the operator, from public parameters alone."""
+    """The plan page for the operator: the predicted outcome, from public parameters alone."""
     it, config = plan.mechanism, plan.config
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
@@ -287,7 +287,7 @@ def _warnings(plan: PlannedSearch) -> list[str]:
 
 
 def offer(plan: PlannedSearch) -> list[Section]:
-    """The plan as it is shown to a person of the network who is not a member of the group."""
+    """The offer: the plan in the form that is shown to a person of the network who is not a member of the group."""
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
     but = f", except with probability {delta:g}," if delta else ""
     limit = "" if it.degree_bound is None else (f" This holds if nobody has more than {it.degree_bound:,} contacts. If "
@@ -326,13 +326,13 @@ _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedOutcome) -> list[Section]:
-    """A comparison of the number of members found by the number of people examined: without noise, with the plan's
+    """The study page: the number of members found after each number of people examined, without noise, with the plan's
     noise, and in a random order.
 
     Args:
-        plan: the plan of the run.
-        data: the data with all answers.
-        outcome: the outcome of the simulated run.
+        plan: plan of the run.
+        data: network with the answers about all people; private.
+        outcome: outcome of the run, with simulated noise.
     """
     it, people = plan.mechanism, plan.people
     runs = _MANY if people <= _SMALL else _FEW

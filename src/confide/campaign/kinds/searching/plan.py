@@ -1,4 +1,6 @@
-"""The tables of a `search` campaign's file, and the planned search. Every key is public; nothing comes from data."""
+"""The tables of a `search` campaign file, and the plan of the search. Every key is public, and nothing comes from
+data.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ PLACES = {
     "delta": "privacy.delta", "public_threshold": "search.public_threshold",
     "largest_threshold": "search.largest_threshold", "seed_vertex": "search.seeds",
 }
-"""Mapping from the mechanism's name of a parameter to its key in the campaign file."""
+"""Mapping from the name of a parameter of the mechanism to the key in the campaign file."""
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -157,12 +159,13 @@ class SearchConfig(Keys):
 
     @property
     def texts(self) -> bool:
-        """Whether ids are texts, and not whole numbers."""
+        """Whether the ids of people are texts, and not whole numbers."""
         return isinstance(self.search.seeds[0], str)
 
 
 def statistic_of(table: SearchTable) -> Statistic:
-    """The statistic that a file names.
+    """The statistic of a person's contacts that the campaign file names, by which the search chooses the next person to
+    examine.
 
     Raises:
         InvalidInput: the file gives a length to a statistic that has none.
@@ -181,15 +184,15 @@ class PlannedSearch(ShownPlan, SearchPlan):
     """The plan of a campaign of the kind `search`.
 
     Args:
-        config: the configuration of the file.
+        config: tables of the campaign file.
     """
 
     config: SearchConfig
 
     @cached_property
     def printed(self) -> float | None:
-        """The total epsilon that the source claims for the same noise. The claim is false, and pages show it only for
-        comparison. The result is None for a law of noise that the source does not use.
+        """The total epsilon that Wu 2017 claims for the same noise. The claim is false, and pages show this epsilon
+        only for comparison. The result is None if the noise is not Laplace noise, or if the run makes no paid search.
 
         Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
         """
@@ -198,20 +201,24 @@ class PlannedSearch(ShownPlan, SearchPlan):
 
     @cached_property
     def sums(self) -> dict[str, float]:
-        """The epsilon of all calls together by each rule of composition, at the file's delta; empty at delta 0."""
+        """Mapping from each rule of composition to the epsilon of all paid searches together, at the file's delta;
+        empty at delta 0.
+        """
         it = self.mechanism
         return compositions(it.calls, it.epsilon, it.delta, it.stop, it.noise_kind) if it.delta else {}
 
     @property
     def charged(self) -> float:
-        """The epsilon that the ledger charges under its usual rule: the plain sum of epsilons, or the concentrated sum
-        where it is smaller.
+        """The epsilon that the ledger charges under its usual rule: the smaller of the plain sum of epsilons and the
+        sum by concentrated composition.
         """
         return min(self.total, self.sums.get("two-step", math.inf))
 
     @property
     def accuracy(self) -> Accuracy | None:
-        """The promise about the randomly drawn threshold; None where the stopping rule draws none."""
+        """The promise about the randomly drawn threshold at which the search gives up; None where the stopping rule
+        draws no threshold.
+        """
         return next(iter(self.guarantees.of(Accuracy)), None)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""A run that goes as far as the answers reach, and then waits for more. The list of people to examine next is for the
-operator alone.
+"""A run that stops where an answer is missing, and continues when the answer was added. The list of people to examine
+next is for the operator alone.
 
 Whether the run waits, and for whom, follows from the private contacts. The list of people to examine next is written
 only to a private file, and no message names anybody on the list. Used answers are kept until the publication, so that a
@@ -38,22 +38,23 @@ _NOTED = "answers"  # the first word of notes in the journal
 def play(
     config: SearchConfig, mechanism: PTarget, folder: Path, data: Investigation, noise: NoiseSource, keep: Path | None
 ) -> Outcome | SimulatedOutcome:
-    """Run the search to its end, or as far as the answers reach.
+    """Run the search to its end, or until an answer is missing.
 
     Args:
-        config: the campaign file's tables.
-        mechanism: the mechanism of the plan.
-        folder: the folder in which relative paths start.
-        data: the network with its present answers.
-        noise: the noise of the run; in a secure run, noise that a journal keeps.
-        keep: a private folder for the answers that were used; None for a study.
+        config: tables of the campaign file.
+        mechanism: mechanism of the plan.
+        folder: folder in which relative paths start.
+        data: network with the answers that exist now.
+        noise: source of the noise; in a secure run, a journal keeps the noise, so that a later attempt uses the same
+            noise.
+        keep: private folder for the answers that the search has used; None for a study.
 
     Raises:
-        Refused: an answer is missing; the message names the file that asks for it.
-        OracleInconsistent: an answer differs from the answer that an earlier attempt used.
+        Refused: an answer is missing. The message names the list of people to examine next.
+        OracleInconsistent: an answer differs from the answer about the same person that an earlier attempt used.
         InvalidInput: an answer is missing in a study; the graph differs from the graph of an earlier attempt; or the
             path of the list holds a file of another campaign.
-        SeedNotTargeted: according to the answers, a seed is no member.
+        SeedNotTargeted: according to the answers, a person with whom the search starts is no member.
         DegreeBoundViolated: the graph is not admissible, and the campaign is over.
     """
     if keep is None:
@@ -197,10 +198,10 @@ def _with_earlier(data: Investigation, earlier: dict[Any, bool]) -> Investigatio
 
 
 def earlier_answers(keep: Path) -> dict[Any, bool]:
-    """The answers that an earlier attempt used.
+    """The answers that earlier attempts of this search used, as a mapping from id to whether the person is a member.
 
     Args:
-        keep: the private folder in which the used answers are kept.
+        keep: private folder in which the used answers are kept.
 
     Raises:
         InvalidInput: other users may read the file.
@@ -214,8 +215,8 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
 
 
 def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
-    """The answers that all unfinished searches with the same tables have used, since a check does not know the digest
-    of a single campaign.
+    """The answers that all unfinished searches with the same tables have used. A check looks at all of these searches,
+    since the digest of the single campaign is not known during a check.
     """
     journal, found = folder / config.oracle.journal, dict[Any, bool]()
     for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
