@@ -47,7 +47,7 @@ class PackModel(BaseModel):
     """The list of the public files of a settled campaign."""
 
     files: list[str]
-    fingerprint: str = Field(description="fingerprint of the key that signed the contracts")
+    fingerprint: str = Field(description="fingerprint of the key that signed the pack")
 
 
 def settled_files(parts: Parts, number: int) -> dict[str, bytes]:

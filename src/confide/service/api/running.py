@@ -66,7 +66,7 @@ class Invited(Strict):
 class Code(BaseModel):
     """The code of one slot, which works once and cannot be read again later."""
 
-    id: str = Field(description="rank of the participant on the public list of ids")
+    id: str = Field(description="id of the participant on the public list")
     slot: int
     code: str
     link: str = Field(description="link for the participant alone: anybody with this link can take part in their place")
