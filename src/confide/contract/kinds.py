@@ -65,8 +65,7 @@ class ReportCodec(Protocol):
     """
 
     def pack(self, batch: Any) -> tuple[np.ndarray, list[bytes]]:
-        """The slots of one batch, which are positions in the public list of ids, and the report of each slot as bytes.
-        """
+        """The slots of one batch (positions in the public list of ids), and the report of each slot as bytes."""
         ...
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Any:

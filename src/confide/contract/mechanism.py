@@ -45,8 +45,7 @@ _C = TypeVar("_C", bound=Certificate | None)
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """One round of collection: its name, and the thing that each participant is asked for, such as "one sealed record".
-    """
+    """One round of collection: its name, and what is collected from each participant, such as "one sealed record"."""
 
     name: str
     asks: str

@@ -120,8 +120,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
         """A picture of the choice, for a notebook or a report."""
 
     def table(self) -> Table:
-        """The plan and its alternatives as a small table, with a row for each alternative and a column for each figure.
-        """
+        """The plan and its alternatives as a small table, with one row for each and a column for each figure."""
         here = Alternative(name=self._name, predicted=self.predicted)
         rows = [here, *self.alternatives]
         names = list(dict.fromkeys(name for each in rows for name in each.predicted))
