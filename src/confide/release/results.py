@@ -225,11 +225,11 @@ def more_answers(
     """Answers of a release to other conjunctions of literals, as a table with the columns `query` and `answer`, a
     fraction in [0, 1].
 
-    For a release of measured answers, a further answer is a sum of measured answers with their noise. The table then
-    has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is a bound on the noise of
-    the sum that holds with 95 %, and is empty if the bound is 1 or more. `added` is the number of measured answers in
-    the sum. A release whose answers are products has the column `uncut` too. To add up several answers, use the column
-    `uncut`.
+    For a release of measured answers, a further answer is a sum of measured answers, and has the noise of all of them.
+    The table then has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is a bound on
+    the noise of the sum that holds with probability 95 %; it is empty if the bound is 1 or more. `added` is the number
+    of measured answers in the sum. A release whose answers are products has the column `uncut` too. To add up several
+    answers, use the column `uncut`.
 
     Args:
         schema: the public columns.

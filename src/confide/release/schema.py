@@ -415,8 +415,8 @@ class Schema:
             unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
                 for records without a row; it is used before anything is released, when a data set is registered. "null"
                 replaces each unusable row by the null record, and ignores rows beyond n.
-            rejected: mapping that is filled with the reason for each row that becomes no record, by id or row number.
-                The mapping depends on private records and is for the operator alone.
+            rejected: mapping to which the method adds the reason for each row that becomes no record, under the id or
+                the row number. The mapping depends on private records and is for the operator alone.
 
         Warns:
             UserWarning: more than 1 % of the records have no usable row. The warning is for the holder of the table

@@ -489,25 +489,25 @@ class SearchState:
 
 
 def as_cap(cap: object) -> int | None:
-    """A limit on the number of examinations after a check; None for no limit."""
+    """Check a limit on the number of examinations, and return it; None stands for no limit."""
     return None if cap is None else whole("cap", cap)
 
 
 def as_components(components: object) -> int:
-    """A number k >= 1 of components after a check.
+    """Check that a number k of components is a whole number of at least 1, and return it.
 
     Raises:
-        InvalidInput: a value that is no whole number of at least 1.
+        InvalidInput: the value is no whole number of at least 1.
     """
     return whole("components", components, at_least=1)
 
 
 def check_investigation(investigation: object, people: int | None = None) -> Investigation:
-    """An investigation after a check. If `people` is given, the graph of the investigation must have that number of
-    vertices.
+    """Check that an object is an investigation, and return it. If `people` is given, the graph of the investigation
+    must have this number of vertices.
 
     Raises:
-        InvalidInput: another kind of object, or another number of vertices.
+        InvalidInput: the object is no investigation, or its graph has another number of vertices.
     """
     if not isinstance(investigation, Investigation):
         raise InvalidInput("data", f"{type(investigation).__name__} is not an Investigation",

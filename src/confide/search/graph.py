@@ -45,7 +45,7 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """Numbers of lines of the input that were left out of a graph. Only the operator may see these numbers, since the
+    """Counts of the lines of the input that were left out of a graph. Only the operator may see these counts, since the
     lines are private.
 
     Args:
@@ -75,10 +75,10 @@ class Graph:
         indptr: index in `indices` at which each list of neighbours begins, int64, shape (n + 1,).
         indices: neighbours, ascending within each list, with both directions of each edge, int32, shape (2m,).
         ids: public ids, ascending: int64 of shape (n,), or an Arrow array of texts; None if the ids are 0..n-1.
-        dropped: numbers of lines that were left out of the graph.
+        dropped: counts of the input lines that were left out of the graph.
 
     Raises:
-        InvalidInput: arrays that are not the lists of an undirected simple graph.
+        InvalidInput: the arrays are not the lists of an undirected simple graph.
 
     Source: spec targeted_search 1, 9.
 
@@ -271,7 +271,7 @@ class Graph:
                 that was changed can crash the process.
 
         Raises:
-            InvalidInput: no graph, or a damaged one.
+            InvalidInput: the folder has no graph, or the graph is damaged.
         """
         indptr, indices, ids, dropped = open_arrays(folder)
         if check and not is_sound(indptr, indices):

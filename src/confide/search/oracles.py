@@ -143,16 +143,16 @@ class Investigation:
             (m, 2) array, or a frame or a file with two columns). With edges, the set of people whom they name is
             public. If it is secret who is named in the edges, make a `Graph` with all `vertices`.
         seed_vertex: public id of a confirmed target, or several ids, chosen independently of the graph.
-        oracle: source of statuses, in one of several forms. A callable from an id to a bool. If the callable has a
+        oracle: source of statuses, in one of six forms. (1) A callable from an id to a bool. If the callable has a
             method `statuses`, this method is called with a list of ids, and returns the answers in the same order, with
-            None for a missing answer. A mapping from ids to bools, or a pandas series of bools with ids as its index;
-            an id that is not in it has no answer yet. A collection of all targets' ids. A table with the columns `id`
-            and `targeted`: a frame (pandas, Polars, Arrow) or a file. A bool array of n statuses, in the ascending
-            order of `graph.ids` (entry i is for `graph.id_of(i)`), which may differ from the order in which the ids
-            were given. With None as the oracle, answers are given by hand.
-        ahead: number of vertices about which the oracle is asked at once, through its method `statuses`, in a search
-            for a new component. Answers that the search does not use are kept, and may prove unnecessary. Unused
-            answers change nothing that is released.
+            None for a missing answer. (2) A mapping from ids to bools, or a pandas series of bools with ids as index.
+            An id without an entry has no answer yet. (3) A collection of the ids of all targets. (4) A table with the
+            columns `id` and `targeted`: a data frame (pandas, Polars, Arrow) or a file. (5) A bool array of n statuses,
+            in the ascending order of `graph.ids` (entry i is for `graph.id_of(i)`). This order may differ from the
+            order in which the ids were given. (6) None, if answers are given by hand.
+        ahead: number of vertices about which the method `statuses` of the oracle is asked at once, in a search for a
+            new component. Some of the answers may prove unnecessary. Unused answers are kept, and change nothing that
+            is released.
 
     Raises:
         InvalidInput: an unknown id, no seed, or an oracle of another kind.

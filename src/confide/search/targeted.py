@@ -69,7 +69,7 @@ _REACH_ANY = ("the loss is that of the released list as a sequence, not of the t
               "appears")
 
 Debit = Callable[[tuple[Event, ...]], None]
-"""A function that debits the privacy events of one call, a search for another component, from a budget. The function
+"""A function that charges the privacy events of one call (a search for another component) to a budget. The function
 raises `BudgetExceeded` if the budget does not cover the events.
 """
 
@@ -261,9 +261,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """Run the whole search.
 
-        Args: `data`, `noise`, `charge`, `log`, `query_cap` and `without_guarantee` as in `start`; and progress:
-        function that is called when the search has ended. The course of a search depends on contacts, so the number of
-        calls and the components found so far are not reported.
+        The arguments `data`, `noise`, `charge`, `log`, `query_cap` and `without_guarantee` are the same as in `start`.
+        The function `progress` is called once, when the search has ended. Nothing is reported during the search,
+        because the course of a search depends on contacts.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.

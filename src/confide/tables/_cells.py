@@ -153,8 +153,7 @@ def _numeric(kind: pa.DataType) -> bool:
 
 
 def decimals(values: np.ndarray) -> np.ndarray:
-    """An array of numbers as float64 of the same shape. A float of 16 or 32 bits becomes the decimal that it prints as.
-    """
+    """Numbers as a float64 array of the same shape. A float of 16 or 32 bits becomes the decimal that it prints as."""
     if values.dtype.kind != "f" or values.dtype.itemsize >= 8:
         return values.astype(np.float64, copy=False)
     native = values.astype(values.dtype.newbyteorder("="), copy=False)

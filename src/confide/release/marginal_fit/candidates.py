@@ -381,7 +381,7 @@ def true_tables(
         counts: (u,) multiplicities of the distinct records.
         candidates: the candidate tables.
         sizes: (m,) number of cells of each column.
-        progress: callback that receives the number of finished candidates and the number of all candidates.
+        progress: function that is called with the number of finished candidates and the number of all candidates.
     """
     counter = Counter(columns, counts, candidates, sizes)
 
@@ -406,8 +406,8 @@ def scores(
         n: number of records.
         sigma: standard deviation of a measured cell's noise, in counts.
         seed: public seed.
-        batch: number of the batch that is chosen. Each batch has its own normals.
-        progress: callback that receives the number of finished candidates and the number of all candidates.
+        batch: number of the batch of choices. Each batch has its own standard normal numbers.
+        progress: function that is called with the number of finished candidates and the number of all candidates.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)

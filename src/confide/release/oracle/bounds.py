@@ -179,7 +179,7 @@ def build(terms: Terms, form: type[Rows] = Rows) -> Program:
     """The integer program of the best response to some terms.
 
     Args:
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         form: class of the program's rows.
     """
     variables = terms.active()
@@ -391,7 +391,7 @@ def linear_bound(terms: Terms, time_limit: float | None = None) -> LinearBound:
     """The certified bound from the linear relaxation with one row for each literal.
 
     Args:
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         time_limit: limit in seconds, > 0; None for no limit. After a time-out the bound is still valid, but may be no
             better than the number of clauses.
 
@@ -413,7 +413,7 @@ def upper_bound(terms: Terms, time_limit: float | None = None) -> float:
     number.
 
     Args:
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         time_limit: limit in seconds, > 0; None for no limit.
 
     Source: spec query_release E2.4.

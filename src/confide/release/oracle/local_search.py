@@ -449,7 +449,7 @@ class LocalSearch(Declared):
         from the default record.
 
         Args:
-            terms: the netted samples.
+            terms: the weighted queries to satisfy, from the netted samples of one round.
             start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
