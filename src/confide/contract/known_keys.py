@@ -124,7 +124,7 @@ MOST_PEOPLE = 10**8
 
 
 class PeopleTable(Keys):
-    """`[people]`: the number of invited slots. The ids are the numbers from 1 to this number."""
+    """`[people]`: the invited slots, whose ids are the numbers from 1 to the count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, number of invited slots; fixed and public")
     id: str = Field(default="row", min_length=1, description=
