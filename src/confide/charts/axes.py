@@ -29,7 +29,7 @@ class Axis:
         log: whether the scale is logarithmic.
         start: position of `low`, in pixels.
         end: position of `high`, in pixels.
-        spacing: approximate number of pixels from one tick to the next.
+        spacing: approximate distance from one tick to the next, in pixels.
     """
 
     low: float
@@ -83,12 +83,12 @@ def axis(
     """The axis for some numbers, with its ends rounded outwards. The result is None if there is nothing to draw.
 
     Args:
-        values: finite numbers.
+        values: the finite numbers to show.
         log: whether the axis is logarithmic. On a logarithmic axis all numbers must be above 0.
         zero: whether a linear axis shows 0.
         start: position of the lower end, in pixels.
         end: position of the upper end, in pixels.
-        spacing: approximate number of pixels from one tick to the next.
+        spacing: approximate distance from one tick to the next, in pixels.
     """
     if not values or (log and min(values) <= 0):
         return None

@@ -52,7 +52,7 @@ def elements(text: str, allowed: Collection[str]) -> list[Element | str]:
     """Parse a piece of markup into elements and texts.
 
     Args:
-        text: piece of markup.
+        text: the markup.
         allowed: names of the allowed tags.
 
     Raises:

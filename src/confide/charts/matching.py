@@ -101,7 +101,7 @@ class Expected:
     Args:
         name: name of the tag.
         attributes: mapping from attribute name to value.
-        children: elements in order.
+        children: expected elements inside this element, in order.
         text: text of the element. An element with a text has no children.
     """
 

@@ -197,7 +197,7 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
 
     Args:
         values: the numbers, shape (n,).
-        bins: number of bins.
+        bins: number of bins, at least 1.
         title: title of the chart.
         x: name and unit of the values.
         y: title of the vertical axis: the plural noun for what is counted.

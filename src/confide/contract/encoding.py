@@ -187,7 +187,7 @@ def decode(value: Any, types: Mapping[str, type], columns: Mapping[str, bytes]) 
     """The value that `encode` encoded.
 
     Args:
-        value: the JSON form.
+        value: the JSON form that `encode` returned.
         types: mapping from wire name to dataclass, for all dataclasses that may be rebuilt.
         columns: mapping from a digest to Arrow IPC bytes.
 

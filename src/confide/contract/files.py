@@ -314,7 +314,7 @@ def write_once(field: str, path: Path, data: str) -> None:
     Args:
         field: the name of the file, for the error message.
         path: the path of the file; a missing folder is created, with access for its owner only.
-        data: the text.
+        data: the text to write.
 
     Raises:
         InvalidInput: the file cannot be written.

@@ -52,7 +52,7 @@ class Metered:
     """The published record of a run's meter.
 
     Args:
-        lines: the lines of the charge, in its order.
+        lines: the lines of the privacy charge, in the order of the charge.
         around: whether the run made a draw that no line pays for. Only a third party's mechanism can make such a draw.
     """
 

@@ -47,8 +47,8 @@ def answer(question: Question, *parts: str | Block) -> Section:
     """The section that answers a question.
 
     Args:
-        question: the question.
-        parts: paragraphs, and other blocks between them; empty ones are left out.
+        question: the question that the section answers.
+        parts: paragraphs and other blocks, in order. Empty paragraphs are left out.
 
     Example:
         >>> answer(Question.TRUSTED, "Nobody.", "").blocks

@@ -88,7 +88,7 @@ class Parameter:
         """Whether a number lies in the range.
 
         Args:
-            value: a number.
+            value: the number to check.
         """
         return not ((self.above is not None and value <= self.above)
                     or (self.at_least is not None and value < self.at_least)
@@ -124,7 +124,7 @@ def parameters(kind: type) -> Mapping[str, DeclaredParameter]:
     included.
 
     Args:
-        kind: the dataclass.
+        kind: a dataclass with declared parameters.
 
     Raises:
         TypeError: an annotation contains a name that its module does not have at run time.

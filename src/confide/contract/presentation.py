@@ -51,7 +51,7 @@ class Table:
 
     Args:
         columns: the headings, with units.
-        rows: one sequence per row.
+        rows: the rows, each a sequence with one cell for each column.
         note: a text below the table that explains the table, such as the confidence level of intervals.
     """
 

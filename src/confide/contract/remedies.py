@@ -92,7 +92,7 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
     """A bound as text, rounded so that every value on the accepted side of the printed number is accepted.
 
     Args:
-        number: the bound.
+        number: the bound to print.
         up: True if larger numbers are accepted, False if smaller numbers are.
         digits: the largest number of significant digits that are printed.
 
@@ -108,8 +108,8 @@ def within(low: float, high: float, *, digits: int = 12) -> str:
     """A closed interval as text, rounded inward so that every value in the printed interval is accepted.
 
     Args:
-        low: the lower bound.
-        high: the upper bound.
+        low: lower end of the interval.
+        high: upper end of the interval.
         digits: the largest number of printed digits of each bound.
 
     Example:

@@ -77,7 +77,7 @@ def word_of(value: Enum) -> Any:
     """The word that is written for a member of an enumeration: its `wire_word` if it has one, otherwise its value.
 
     Args:
-        value: the member.
+        value: the member of the enumeration.
     """
     return getattr(value, "wire_word", value.value)
 
@@ -155,7 +155,7 @@ def declared(kind: type) -> Wire:
     """The wire declaration of a class, or otherwise of its nearest base class that has one.
 
     Args:
-        kind: the class.
+        kind: the class whose declaration is wanted.
 
     Raises:
         AttributeError: neither the class nor a base class has a declaration.
@@ -168,7 +168,7 @@ def wire_of(kind: type) -> Wire:
     """The written form of a dataclass, with or without a declaration.
 
     Args:
-        kind: the class.
+        kind: the dataclass, with or without a wire declaration.
 
     Raises:
         TypeError: the class is no dataclass, or two of its fields would be written under one name.
@@ -203,7 +203,7 @@ def parts_of(value: Any) -> dict[str, Any]:
     and `--json`, and is never stored in a file.
 
     Args:
-        value: the instance.
+        value: the instance of a dataclass.
     """
     it = wire_of(type(value))
     found = {each: getattr(value, each) for each in it.fields}
@@ -215,7 +215,7 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
     """An instance of a dataclass, made from the result of `wire_parts`.
 
     Args:
-        kind: the dataclass.
+        kind: the dataclass of the instance.
         parts: mapping from wire name to value.
 
     Raises:
@@ -231,7 +231,7 @@ def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
     """Mapping from wire name to type, as for the attribute `types` of a campaign kind.
 
     Args:
-        kinds: the dataclasses.
+        kinds: the dataclasses that the mapping lists.
 
     Raises:
         TypeError: two types are written under one name.

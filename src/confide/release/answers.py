@@ -238,7 +238,7 @@ def records_of(
         data: a bool array, `PackedBits`, `Codes`, `TrueAnswers`, or a table of any kind. Without a schema each column
             of a table is a bit.
         schema: schema of a table, or of codes.
-        attributes: number of attributes d, which is checked if it is given.
+        attributes: required number of attributes d; None for any number.
         one_hot: whether records given as bits are refused unless they are one-hot, that is, have exactly one attribute
             of each column with bins or levels. A mechanism that uses the smaller sensitivity of one-hot records must
             refuse other records, which would break its promise.

@@ -298,7 +298,7 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
     answers as fractions of the records, the factor between the two errors is 2 (1 - 2^-k).
 
     Args:
-        marginals: k conjunctions.
+        marginals: a workload of k conjunctions.
         parities: workload that holds the parity of every non-empty set of attributes within a conjunction.
         answers: answers to the parities: fractions of the records with an even number of ones.
 

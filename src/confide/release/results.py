@@ -139,7 +139,7 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
     DualQuery's records are returned unchanged, since more rows would only repeat them.
 
     Args:
-        board: billboard of the release.
+        board: the billboard (published result) of the release.
         schema: the public columns.
         count: number of rows, for releases that can give any number of rows.
     """
@@ -192,7 +192,7 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
     Args:
         schema: the public columns.
         method: name of the method, for error messages.
-        board: the published billboard.
+        board: the billboard (published result) of the release.
         count: number of rows. For DualQuery at most the number of the synthetic records. For reweighted records exactly
             the number of the synthetic records, and the rows have a column of weights.
 
@@ -235,7 +235,7 @@ def more_answers(
         schema: the public columns.
         method: name of the method, for error messages.
         mechanism: the mechanism that ran.
-        board: the published billboard.
+        board: the billboard (published result) of the release.
         queries: queries, each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals
             between commas or "and" (`confide.release.schema`).
 

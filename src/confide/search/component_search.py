@@ -292,11 +292,11 @@ def search_component(
     """Make one call of SearchCom. The result is the id of a target that is not among the released ones, or None.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         released: ids of all confirmed targets, the set T. The component of each target in T must have been searched by
             `sfs`.
         oracle: source of statuses, in any form that `Investigation` accepts.
-        noise: source of randomness.
+        noise: source of the random draws, such as `Noise.secure()`.
         epsilon: privacy loss of the call, in nats, > 0.
         examined: ids of the examined vertices, the set I, to which the targets in T always belong. The call adds the
             vertices that it examines to this set. The set must hold no target other than those in T. A vertex counts as
@@ -377,7 +377,7 @@ def sfs(
     when all contacts of the found targets are examined. Therefore the search has no option that limits its length.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         seed_vertex: id of a confirmed target, or several ids, whose components are searched one after another.
         oracle: source of statuses, in any form that `Investigation` accepts.
         examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the

@@ -178,7 +178,7 @@ class Walk:
     both.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         known: statuses of all vertices, int8, shape (n,): 1 for a target, 0 for any other person, -1 for unknown. The
             array is shared with the code that fills in the statuses.
         cap: largest number of vertices that may be examined; None for no limit.
@@ -316,7 +316,7 @@ class SearchState:
         charge: function that receives the number of each call of `finder`, from 0, before the call. If the function
             raises `BudgetExceeded`, the search ends.
         cap: largest number of vertices that may be examined; None for no limit.
-        answers: mapping from id to whether it is a target, from earlier questions.
+        answers: mapping from the id of a person to whether they are a target, with answers to earlier questions.
         log: log that is filled during the search.
     """
 

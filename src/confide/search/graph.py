@@ -33,7 +33,7 @@ class DegreeBoundViolated(InvalidInput):
     would reveal the largest degree.
 
     Args:
-        bound: public bound.
+        bound: public bound on the number of neighbours of a vertex.
         after: text about the consequence, which ends the error message.
     """
 

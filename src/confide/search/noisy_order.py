@@ -58,7 +58,7 @@ class NoisyOrder:
             scores of up to `MOST_IN_SCALES` noise scales, the noisy scores are within 2^-40 noise scales of ideal ones.
         scale: public noise scale b > 0.
         kind: kind of the noise, one of `NoiseKind`.
-        noise: source of randomness.
+        noise: source of the random draws, such as `Noise.secure()`.
         stream: first words of the names of the random streams. A stream can be used only once.
         fake: score of the fake item, one additional item at position n with independent noise; None for no fake item.
         plain: whether to draw noise for every item and sort the items. The probability law of the order is the same for

@@ -332,7 +332,7 @@ class Statuses:
         """Record several answers by id. If one answer is invalid, none of them is recorded.
 
         Args:
-            answers: mapping from id to whether it is a target.
+            answers: mapping from the id of a person to whether they are a target.
         """
         before = self.known.copy()
         try:
@@ -383,7 +383,7 @@ class AnswersSoFar:
     """An oracle that answers from an incomplete table. A missing answer stays missing.
 
     Args:
-        known: mapping from id to whether it is a target.
+        known: mapping from the id of a person to whether they are a target.
     """
 
     def __init__(self, known: Mapping[Any, bool]) -> None:

@@ -295,7 +295,7 @@ def graph_digest(graph: Graph) -> str:
     a guess of the graph.
 
     Args:
-        graph: graph to digest.
+        graph: the private graph.
     """
     found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
     found.update(graph.indptr.astype("<i8").tobytes())
@@ -314,7 +314,7 @@ def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.i
     Args:
         noise: source of noise of the run.
         parameters: mechanism of the search, which holds its public parameters.
-        graph: network of contacts.
+        graph: private network of contacts between people.
         seeds: ranks of the seeds.
 
     Raises:

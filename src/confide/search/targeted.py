@@ -239,7 +239,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             charged: number of searches for a component that were charged before a crash; these are not charged again.
                 With secure noise, `noise` must be the `JournalNoise` that holds their draws. With fresh secure noise
                 the same searches would be a new release, which must be charged again.
-            answers: mapping from id to whether it is a target.
+            answers: mapping from the id of a person to whether they are a target.
             log: log that is filled with the examined vertices and other records that only the operator may see.
             query_cap: number of examinations after which the search stops; None for no limit. Such a stop reveals
                 protected contacts without any bound.
@@ -317,7 +317,7 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
     """The search with the largest epsilon of one call at which the whole list costs at most a budget.
 
     Args:
-        it: search with the wanted parameters; its epsilon is replaced.
+        it: search with the wanted parameters. Only its epsilon is replaced.
         epsilon: privacy loss of the whole list, in nats.
         delta: delta of the whole list; 0 uses basic composition.
     """
@@ -444,7 +444,7 @@ class Search:
         """Record answers about any vertices, in any order, and continue the search until it needs another answer.
 
         Args:
-            answers: mapping from id to whether it is a target.
+            answers: mapping from the id of a person to whether they are a target.
 
         Raises:
             OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is

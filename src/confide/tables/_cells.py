@@ -273,7 +273,7 @@ def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
     1e-7 or as 1e-07, so both spellings count as one text.
 
     Args:
-        texts: (m,) large_string array.
+        texts: the m texts, as an Arrow array of the type large_string.
         known: the public list of known texts, all different.
     """
     spelled, pointed = _spellings(known)

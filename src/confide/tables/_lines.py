@@ -251,7 +251,7 @@ def read_blocks(
     """The rows as texts, in blocks of a few megabytes. A row with a wrong number of cells is null in every column.
 
     Args:
-        path: the file.
+        path: path of the CSV file.
         header: the names of all columns.
         start: position in bytes at which the rows begin.
         columns: names of the wanted columns.

@@ -52,7 +52,7 @@ def read_rows(
     """Read a table once. A bad row affects only the person of this row, who counts as a slot without a record.
 
     Args:
-        source: the table.
+        source: the table, from `confide.tables.open_table`.
         roles: roles of the columns.
         roster: the public list of ids.
         id: name of the column that holds the id; or "row", so that the i-th row belongs to the i-th id of the list.

@@ -194,7 +194,7 @@ class Design:
         Args:
             values: one array for each feature, of shape (count,): float64 numbers in the column's unit, or ranks of
                 levels.
-            count: number of rows.
+            count: number of rows, which is also the length of each array in `values`.
 
         Returns:
             The vectors, shape (count, d).

@@ -59,7 +59,7 @@ def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     import pandas.)
 
     Args:
-        column: integers or floats.
+        column: Arrow column of integers or floats.
 
     Returns:
         The numbers, shape (n,), in the type of the column. If some cells are null, the type is the type that `to_numpy`
@@ -361,7 +361,7 @@ def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: st
 
     Args:
         name: name of the column.
-        cells: an Arrow array.
+        cells: the cells, as an Arrow array.
         untyped: whether texts that spell numbers are accepted, as in a CSV file.
         no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 

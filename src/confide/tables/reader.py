@@ -32,8 +32,8 @@ class Rows(Protocol):
     record.
 
     Args:
-        index: int64 (m,), the slot of each record, which is the position of its person in the public list of ids, from
-            0.
+        index: slot of each record, int64 of shape (m,): the position of the record's person in the public list of ids,
+            from 0.
     """
 
     @property
@@ -126,8 +126,8 @@ class Reader(Generic[_Rows]):
         """Values for each slot, computed from the slot's own record.
 
         Args:
-            give: function of a batch that returns a mapping from column name to (m,) or (m, w) values, each computed
-                from its own row alone. The function runs on a worker thread.
+            give: function of a batch that returns a mapping from column name to values of shape (m,) or (m, w). The
+                values for a row must depend on this row alone. The function runs on a worker thread.
             null: mapping from column name to the value of a slot without a record. The type of the value is the type of
                 the column.
             refuse: error message, as in `by_id`.

@@ -48,7 +48,7 @@ def read_records(
     """Read a table once. Each further pass needs another call of `read_records`.
 
     Args:
-        source: the table.
+        source: the table, from `confide.tables.open_table`.
         design: design with the roles of the features.
         response: role of the response, whose column must not be a feature.
         roster: the public list of ids.
@@ -117,7 +117,7 @@ def rejections(
 
     Args:
         first: the object that assigned the rows to ids. The last call of `first.claim` must have been for `batch`.
-        batch: the rows.
+        batch: Arrow record batch with the m rows.
         index: result of `first.claim(batch)`, shape (m,).
         lost: whether each row gives no record, bool of shape (m,).
         reasons: mapping from the position of a row in the batch to the reason, for rows with an id of the list.

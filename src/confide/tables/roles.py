@@ -68,7 +68,7 @@ class Numeric:
     [-1, 1].
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         lower: smallest accepted value, in units of the column.
         upper: largest accepted value, in units of the column.
         center: the value that is scaled to 0, in [lower, upper]; the midpoint when None.
@@ -173,7 +173,7 @@ class Category:
     variable.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         levels: at least two different texts. Whole numbers and booleans are converted to texts ("0", "true"), and a
             number 1.0 in a table is the level "1". If the levels are the words true and false, upper and lower case are
             equal.
@@ -266,7 +266,7 @@ class Above:
     otherwise 0.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         threshold: public threshold, in units of the column.
 
     Example:
@@ -298,7 +298,7 @@ class Measured:
     rounded.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         lower: smallest accepted value; -inf for no bound.
         upper: largest accepted value; inf for no bound.
 
@@ -356,7 +356,7 @@ class Word:
     reveals nothing about the number.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
 
     Example:
         >>> role = Word(column="record")

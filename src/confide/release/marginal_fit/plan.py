@@ -129,7 +129,7 @@ def choose(
 
     Args:
         laws: mapping from a column, as a tuple of one number, to its distribution in the first one-way tables.
-        candidates: the candidate tables.
+        candidates: the tables that may be chosen.
         sizes: number of cells of each column.
         n: number of records.
         rho: rho of the whole run.

@@ -28,7 +28,7 @@ class Answer:
     number for any record.
 
     Args:
-        record: bool (d,).
+        record: the d bits of the record, as a bool array.
         value: number of clauses (drawn queries and negations) that the record satisfies.
         upper_bound: upper bound on the number of clauses that any record satisfies, checked in exact arithmetic; None
             if no bound was proved.
@@ -61,7 +61,7 @@ class Oracle(Protocol):
             terms: the weighted queries to satisfy, from the netted samples of one round.
             start: records of d bits, from which a search may begin. The first one is the default record. Attributes in
                 no drawn query (free attributes) keep the bits of the default record.
-            seed: public seed.
+            seed: public seed of the pseudorandom numbers.
         """
 
 

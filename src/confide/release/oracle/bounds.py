@@ -289,7 +289,7 @@ def solve(program: Program, *, start: Bits | None, time_limit: float) -> Solved:
     """Solve a program by HiGHS's branch and bound, starting from a known record.
 
     Args:
-        program: the program.
+        program: the integer program to solve.
         start: a record to start from, or None.
         time_limit: limit in seconds, > 0.
     """
