@@ -113,8 +113,9 @@ def parse_json(data: bytes) -> Any:
     make the parser fail.
 
     Raises:
-        InvalidInput: the text is no JSON (the message gives the place of the fault), a key is repeated, or a number is
-            infinite or not a number. Different JSON readers would choose different values of a repeated key.
+        InvalidInput: the text is no JSON (the message gives the place of the fault), a key is repeated, or the text has
+            NaN or Infinity in place of a number. Different JSON readers would choose different values of a repeated
+            key.
     """
     try:
         return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)

@@ -1,7 +1,7 @@
 """Campaign kinds: the interface between a family of mechanisms and the code for campaigns and commands.
 
-Kinds are found through the entry point `confide.kinds`. Another package adds a kind with an entry point of the same
-name, which names a `Kind`.
+Kinds are found through the group of entry points `confide.kinds`. Another package adds a kind by an entry point in this
+group, which names a `Kind`.
 """
 
 from __future__ import annotations

@@ -210,8 +210,8 @@ class _Public(Generic[B_co, C_co]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PublicOutcome(_Public[B_co, C_co]):
-    """The public part of a settled campaign's outcome: everything except the shares. A participant can decode their own
-    share from it.
+    """The public part of a settled campaign's outcome: everything except the shares. From this part and their own
+    record, a participant can decode their own share.
     """
 
     release_safe: ClassVar[bool] = True

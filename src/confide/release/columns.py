@@ -82,8 +82,8 @@ class Binned:
         upper: largest accepted value, in units of the column.
         bins: number of bins of equal width, in [1, 65,536]. If `edges` is given, the field `bins` holds the edges, as
             in manifests.
-        whole: whether the values are whole numbers, of at most 2^53 in size. No value reaches a bin without a whole
-            number, and the name of the bin states this.
+        whole: whether the values are whole numbers, with absolute values of at most 2^53. A bin that contains no whole
+            number has no values, and the name of the bin states this.
         out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the bound.
             NaN, infinite and missing values are unusable under both settings of `out_of_bounds`, and so are fractions
             if values must be whole.

@@ -97,7 +97,7 @@ def compare(
         schema: public columns. With a schema, `NoisyAnswers` with "structured" noise is among the baselines, if the
             queries allow it.
         releases: mapping from a name to a simulated outcome whose billboard answers the workload.
-        mwem_rounds: number of rounds T of `MWEM`; None for its default.
+        mwem_rounds: number of rounds T of `MWEM`; None for the default number.
         mwem_cells: largest number of cells of MWEM's histogram; 0 leaves MWEM out.
 
     Returns:

@@ -50,7 +50,8 @@ class Parts:
 
     Args:
         records: coefficient of the number of all records.
-        times: mapping from the position of a measured query to the coefficient of its count; no coefficient is 0.
+        times: mapping from the position of a measured query to the coefficient of the query's noisy count. No
+            coefficient is 0.
     """
 
     records: int = 0

@@ -193,7 +193,7 @@ class MWEMCertificate(Certificate):
     """Bounds on the errors of a run, computed from its published result, as fractions of n.
 
     Args:
-        failure_probability: probability that one of the two bounds fails.
+        failure_probability: upper bound on the probability that at least one of the two bounds fails.
         measured: bound on the error of the measured queries.
         everywhere: bound on the error of every query of the workload. The value 1 says nothing, because no error
             exceeds 1.

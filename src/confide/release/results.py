@@ -59,7 +59,7 @@ class Bars:
         single: whether the probability holds for each bar separately rather than for all bars together.
         together: one error bar that holds for all answers together, as a fraction of the records; infinite if there is
             none.
-        together_covers: errors that the bar `together` covers, and its probability, in words.
+        together_covers: errors that the bar `together` covers, and the probability with which the bar holds, in words.
     """
 
     each: NDArray[np.float64]

@@ -84,7 +84,7 @@ def call_epsilon(words: str) -> Parameter:
     """The parameter `epsilon` of one search for a component.
 
     Args:
-        words: description of the parameter, for the class that declares it.
+        words: description of the parameter for the class that declares the parameter.
     """
     return Parameter(words, unit="nats", above=0, at_most=_MOST_EPSILON)
 
@@ -299,8 +299,8 @@ def search_component(
         noise: source of the random draws, such as `Noise.secure()`.
         epsilon: privacy loss of the call, in nats, > 0.
         examined: ids of the examined vertices, the set I, to which the targets in T always belong. The call adds the
-            vertices that it examines to this set. The set must hold no target other than those in T. A vertex counts as
-            examined only if the search used the oracle's answer about it.
+            vertices that it examines to this set. All targets in this set must be in T. A vertex counts as examined
+            only if the search used the oracle's answer about this vertex.
         stopping_target: approximate number K of people after which the search gives up, for a private or smoothed stop.
         degree_bound: public bound d on the number of contacts of each person.
         stop: rule by which the search gives up, as in `PTarget`.

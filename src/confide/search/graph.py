@@ -296,8 +296,8 @@ class Graph:
             second: id of the second person of each pair, of the same length.
             people: number n of people, if the ids are 0..n-1.
             vertices: all ids, in any order, if the ids are not 0..n-1. Membership in the list of vertices is public.
-                Without `people` and `vertices`, the people are those named in the pairs, and this list counts as
-                public. If being named in a pair is secret, give `people` or `vertices`.
+                Without `people` and `vertices`, the graph has only the people in the pairs, and the list of these
+                people counts as public. If this list is secret, give `people` or `vertices`.
 
         Raises:
             InvalidInput: an id that is missing, or not on the list (the message names the row); or columns of different
@@ -338,8 +338,8 @@ class Graph:
             at_least: least total weight at which two people are neighbours; without `weight`, least number of lines
                 between them. With `at_least`, `dropped` counts only the lines from a person to the same person.
             vertices: public list of all ids, as in `from_edges`, or a number n for the ids 0..n-1.
-            id: type of the ids. "auto" reads them as integers if each of them is a whole number in plain decimal
-                digits, as in a CSV file of numbers, and as text if not.
+            id: type of the ids. With "auto" the ids are integers if every id is a whole number in plain decimal digits,
+                as in a CSV file of numbers, and otherwise texts.
 
         Raises:
             InvalidInput: a table that cannot be read, a missing column, or an id or weight that is missing or unusable.

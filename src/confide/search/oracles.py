@@ -123,8 +123,8 @@ class OracleUnavailable(ConfideError):
     """Error for an oracle that gave no answer. The search pauses, and never takes a missing answer for "protected".
 
     Attributes:
-        search: paused search, if there is one. The call `search.run()` continues the paused search, also after
-            `search.answer(...)`.
+        search: the paused search; None if there is none. The call `search.run()` continues the paused search, also
+            after `search.answer(...)`.
     """
 
     def __init__(self) -> None:
@@ -140,8 +140,8 @@ class Investigation:
 
     Args:
         graph: private network of contacts: a `Graph`, or edges in any form that `Graph.from_edges` accepts (pairs, an
-            (m, 2) array, or a frame or a file with two columns). With edges, the set of people whom they name is
-            public. If it is secret who is named in the edges, make a `Graph` with all `vertices`.
+            (m, 2) array, or a frame or a file with two columns). If edges are given, the set of people in the edges is
+            public. If this set is secret, make a `Graph` with all `vertices`.
         seed_vertex: public id of a confirmed target, or several ids, chosen independently of the graph.
         oracle: source of statuses, in one of six forms. (1) A callable from an id to a bool. If the callable has a
             method `statuses`, this method is called with a list of ids, and returns the answers in the same order, with

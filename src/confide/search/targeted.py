@@ -236,9 +236,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             charge: function that receives the privacy events of each search for a component before this search begins.
                 If the function raises `BudgetExceeded`, the whole search ends. The number of searches that were made is
                 public.
-            charged: number of searches for a component that were charged before a crash; these are not charged again.
-                With secure noise, `noise` must be the `JournalNoise` that holds their draws. With fresh secure noise
-                the same searches would be a new release, which must be charged again.
+            charged: number of searches for a component that were charged before a crash. These searches are not charged
+                again. With secure noise, `noise` must be the `JournalNoise` that holds the draws of these searches.
+                With fresh secure noise the same searches would be a new release, which must be charged again.
             answers: mapping from the id of a person to whether they are a target.
             log: log that is filled with the examined vertices and other records that only the operator may see.
             query_cap: number of examinations after which the search stops; None for no limit. Such a stop reveals

@@ -156,7 +156,7 @@ class Rows:
             index: (rows, width) columns of the attributes.
             bits: (rows, width) bits that the literals require.
             clause: (rows,) columns of the clauses' variables.
-            positive: whether the clauses are the queries themselves; otherwise they are negations.
+            positive: True if the clauses are the queries themselves, False if the clauses are negations of the queries.
         """
         sign = np.where(bits, 1, -1)
         if positive:
