@@ -322,13 +322,13 @@ class LocalKind(Kind, Protocol):
     """A kind with local noise: each participant's device draws the noisy report, and nobody else sees the true answer.
 
     `private` turns a participant's typed texts into a pair: the input of `Mechanism.submit`, and the privacy loss of
-    the report. The result None means that the participant takes no part, without any privacy loss. `notion` is the
-    measure of all these privacy losses (levels): "epsilon" or "rho". `identity` returns the canonical spelling of an id
-    on the list. `question` is the question to the participants, and `level` the largest privacy loss of a report. `row`
-    is the participant's submission: a row of the operator's file without the fields that the operator knows already.
-    `rows` returns such rows for everybody in a rehearsed collection. `submission` accepts a row in the form of `row`,
-    with or without the id. `rehearse` draws everybody's report from true answers that are already public. The `data` of
-    the collection that `rehearse` returns are the input of the run.
+    the report. If the input is None, the participant takes no part, and the privacy loss is 0. `notion` is the measure
+    of all these privacy losses (levels): "epsilon" or "rho". `identity` returns the canonical spelling of an id on the
+    list. `question` is the question to the participants, and `level` the largest privacy loss of a report. `row` is the
+    participant's submission: a row of the operator's file without the fields that the operator knows already. `rows`
+    returns such rows for everybody in a rehearsed collection. `submission` accepts a row in the form of `row`, with or
+    without the id. `rehearse` draws everybody's report from true answers that are already public. The `data` of the
+    collection that `rehearse` returns are the input of the run.
 
     `device` describes, in public terms and JSON-ready, how the participant's device processes the typed texts; for a
     `ContractKind` the description also depends on the participant's own terms. The result of the device has the form of

@@ -294,8 +294,8 @@ class Outcome(_AnyOutcome[B_co, C_co]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SimulatedOutcome(_AnyOutcome[B_co, C_co]):
-    """The outcome of a run with simulated noise, or with noise that an audit records or forces. Such an outcome is a
-    study, never a release.
+    """The outcome of a run with simulated noise, or with noise that was given in advance (`Noise.replayed`). Such an
+    outcome is a study, never a release.
 
     Args:
         diagnostics: true errors and similar figures, which are computed from private data and must not be published.
