@@ -22,8 +22,8 @@ _making = RLock()  # kernels are first called by several threads at once
 class Later(Generic[_Made]):
     """A placeholder for a global object that numba has to make, such as a compiled kernel or an intrinsic.
 
-    A call or an attribute access makes the object and is passed on to it. A compiled kernel then replaces its
-    placeholder in the module that defines it.
+    The first call or attribute access makes the object. Calls and attribute accesses are passed on to the object. A
+    compiled kernel then replaces its placeholder in the module that defines the kernel.
 
     Args:
         make: function that makes the object; it is called at most once.
@@ -33,7 +33,7 @@ class Later(Generic[_Made]):
         self._make, self._made = make, list[_Made]()
 
     def made(self) -> _Made:
-        """The made object; the first call makes it."""
+        """The object. The first call of this method makes it."""
         if not self._made:
             with _making:
                 if not self._made:
@@ -50,7 +50,8 @@ class Later(Generic[_Made]):
 
 
 def kernel(function: _Kernel, **options: Any) -> _Kernel:
-    """A function of arrays and numbers, compiled at its first call; its declared type is unchanged.
+    """Decorator that compiles a function of arrays and numbers at its first call. The declared type of the function is
+    unchanged.
 
     The function runs without the interpreter's lock, so several threads may run it at once. The function's result must
     not depend on the number of threads.
@@ -93,8 +94,8 @@ class _OrPlain(Later[_Made]):
 
 
 def kernel_or_plain(function: _Kernel) -> _Kernel:
-    """A kernel of doubles that plain Python runs until its calls have processed many numbers in total, and numba
-    afterwards.
+    """Decorator for a kernel on arrays of doubles. The kernel runs as plain Python until its calls have processed many
+    numbers in total, and is compiled then.
 
     The plain and the compiled function must give the same bits. So the function may depend neither on the overflow of
     whole numbers nor on exceptions.

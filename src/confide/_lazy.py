@@ -33,15 +33,15 @@ def exports(
 
     Args:
         package: the package's `__name__`.
-        modules: mapping from a submodule, or the full name of a module elsewhere, to the public names that it defines;
-            `__version__` is available, but not listed in `__all__`.
+        modules: mapping from the name of a submodule, or the full name of another module, to the public names that the
+            module defines. The name `__version__` is available, but not listed in `__all__`.
         packages: subpackages that are themselves public names.
-        renamed: mapping from old public names to the present ones. Old names work until 1.0.0, with a warning, and are
-            not listed.
+        renamed: mapping from old public names to present public names. Old names work until 1.0.0, with a warning, and
+            are not listed.
         moved: mapping from a package of confide to the public names that have moved to it. Moved names work in the old
             place until 1.0.0, with a warning, and are listed only by a package without other public names.
-        old_packages: mapping from subpackages that are kept only for their old names to the present place of these
-            names. The old names work until 1.0.0, with a warning.
+        old_packages: mapping from the name of a subpackage that is kept only for its old names to the module that has
+            these names now. The old names work until 1.0.0, with a warning.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
@@ -81,7 +81,7 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Args:
         module: the module's `__name__`.
-        homes: mapping from a name to the module that defines it now.
+        homes: mapping from each moved name to the module that defines the name now.
     """
 
     def __getattr__(name: str) -> Any:

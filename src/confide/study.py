@@ -1,4 +1,4 @@
-"""The old name of `confide.evidence`, removed in confide 1.0.0."""
+"""The old name of `confide.evidence`. Confide 1.0.0 removes this name."""
 
 from __future__ import annotations
 

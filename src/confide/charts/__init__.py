@@ -1,5 +1,5 @@
-"""Charts as Vega-Lite specifications, which need no library, and their drawing as pictures by vl-convert, the extra
-`[plots]`.
+"""Charts as Vega-Lite specifications, and drawings of these charts. A specification needs no library; a drawing needs
+the library vl-convert from the extra `[plots]`.
 """
 
 from confide._lazy import exports

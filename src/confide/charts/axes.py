@@ -1,7 +1,7 @@
-"""Positions of numbers on an axis, and the choice of the tick labels, by the rules of Vega's scales (d3).
+"""Positions of numbers on an axis, and the choice of ticks and tick labels, by the rules of Vega's scales (d3).
 
-The module is confide's own code because no Python package has these rules, and drawings made on other machines must be
-checked against them.
+The rules are implemented in confide because no Python package has them. Drawings that were made on other machines are
+checked against these rules.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 __all__ = ["SPACING", "Axis", "axis"]
 
 SPACING = 40
-"""Approximate number of pixels from one tick to the next, if no number of ticks is asked for."""
+"""Default distance between two ticks, approximately, in pixels."""
 
 _NICE = 10  # ticks by which the ends of an axis are rounded, and which a logarithmic one has about
 _SAID = 5  # ticks by which a screen reader's numbers are rounded
@@ -21,15 +21,15 @@ _SAID = 5  # ticks by which a screen reader's numbers are rounded
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """A scale from numbers to pixels.
+    """An axis, which maps numbers to positions in pixels.
 
     Args:
-        low: the number at `start`.
-        high: the number at `end`.
+        low: the number at the position `start`.
+        high: the number at the position `end`.
         log: whether the scale is logarithmic.
         start: position of `low`, in pixels.
         end: position of `high`, in pixels.
-        spacing: approximate number of pixels from one tick to the next.
+        spacing: approximate distance from one tick to the next, in pixels.
     """
 
     low: float
@@ -40,7 +40,7 @@ class Axis:
     spacing: int = SPACING
 
     def place(self, value: float) -> float:
-        """The pixel of a number; NaN for a number that has no place on the axis."""
+        """The position of a number, in pixels; NaN for a number that has no place on the axis."""
         low, high = self.low, self.high
         if self.log:
             if value <= 0:
@@ -70,7 +70,7 @@ class Axis:
         return [float(f"{tick:e}".partition("e")[0]) <= most for tick in ticks]
 
     def decimals(self) -> int:
-        """Number of decimals with which screen readers announce the ends of a linear axis."""
+        """Number of decimals of the ends of a linear axis in the text for screen readers."""
         if self.low == self.high:
             return 0
         step = _increment(self.low, self.high, _SAID)
@@ -80,15 +80,15 @@ class Axis:
 def axis(
     values: Sequence[float], *, log: bool, zero: bool, start: float, end: float, spacing: int = SPACING
 ) -> Axis | None:
-    """The axis for some numbers, with its ends rounded outwards; None if there is nothing to draw.
+    """The axis for some numbers, with its ends rounded outwards. The result is None if there is nothing to draw.
 
     Args:
-        values: finite numbers.
+        values: the finite numbers to show.
         log: whether the axis is logarithmic. On a logarithmic axis all numbers must be above 0.
         zero: whether a linear axis shows 0.
         start: position of the lower end, in pixels.
         end: position of the upper end, in pixels.
-        spacing: approximate number of pixels from one tick to the next.
+        spacing: approximate distance from one tick to the next, in pixels.
     """
     if not values or (log and min(values) <= 0):
         return None

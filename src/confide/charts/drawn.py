@@ -1,9 +1,9 @@
-"""The content that a drawing must have, mark by mark, derived from its specification alone.
+"""Check of a drawing: the expected content, mark by mark, is derived from the specification alone.
 
 vl-convert writes every drawing in one form: axes, marks, legend and title. The whole drawing follows from the
-specification, except the space that letters take, which depends on fonts. The module is confide's own code because a
-drawing from an untrusted source must be checked against its numbers even on a machine with other fonts or without
-drawing software.
+specification, except for the space that letters take, which depends on fonts. A drawing from an untrusted source must
+be checked even on a machine with other fonts or without drawing software. Therefore confide derives the expected
+content itself.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
     Args:
         spec: specification of a picture that `curves` or `intervals` made.
         drawing: SVG text of the drawing.
-        first: whether confide 0.1.0 made the drawing. Version 0.1.0 cut long labels.
-        retitled: whether the titles of the picture and its axes may have other words. The numbers in the titles must
-            always be the numbers of the specification.
+        first: whether confide 0.1.0 made the drawing. Version 0.1.0 cut off long labels.
+        retitled: whether the titles of the picture and of the axes may have other words than the specification. The
+            numbers in the titles must always be those of the specification.
     """
     return _fault(json.dumps(spec), drawing, first, retitled)
 

@@ -1,7 +1,7 @@
 """Upper bounds on the width of a text in a picture, for the widest sans-serif font of common browsers.
 
-The drawing software measures texts in its own font, and a reader's browser writes them in another font. Therefore a
-picture itself reserves the room for its texts.
+The drawing software measures texts in one font, and a reader's browser may show them in another font. Therefore the
+specification of a picture reserves enough room for its texts in any font.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def room_of(text: str, size: int = 12, *, bold: bool = False) -> int:
     """Largest width of a line of text, in pixels.
 
     Args:
-        text: one line.
+        text: the text, one line.
         size: size of the font, in pixels.
         bold: whether the letters are bold.
 

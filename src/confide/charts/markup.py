@@ -1,4 +1,4 @@
-"""A strict parser of the markup that confide and its drawing software write: tags, quoted attributes, text.
+"""A strict parser of the markup that confide and its drawing software write: tags, quoted attributes and text.
 
 A parser for the web accepts malformed markup, and every parser repairs it differently. The parser of this module
 refuses any markup that is not in its one plain form. So no entity, comment, instruction or unquoted attribute of an
@@ -25,7 +25,7 @@ _DEEPEST = 64
 
 
 class Unreadable(ValueError):
-    """Error for markup in another form than confide's own; the message says where."""
+    """Error for markup in another form than confide writes. The message names the place."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Element:
 
 
 def unescaped(text: str) -> str:
-    """A text with its entities replaced by letters. Five entities are known."""
+    """A text with its entities replaced by characters. Five entities are known."""
     return re.sub(_ENTITY, lambda found: _ENTITIES[found[0]], text)
 
 
@@ -52,12 +52,12 @@ def elements(text: str, allowed: Collection[str]) -> list[Element | str]:
     """Parse a piece of markup into elements and texts.
 
     Args:
-        text: piece of markup.
+        text: the markup.
         allowed: names of the allowed tags.
 
     Raises:
-        Unreadable: the markup has a tag that is not allowed or not closed, or a letter that the plain form does not
-            have.
+        Unreadable: a tag is not allowed or not closed, or the markup has a character that the plain form does not
+            allow.
     """
     top = Element("")
     stack, place = [top], 0

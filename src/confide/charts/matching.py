@@ -1,5 +1,5 @@
-"""Comparison of markup with the expected markup: element by element, attribute by attribute, nothing more and nothing
-less.
+"""Comparison of markup with the expected markup, element by element and attribute by attribute. The markup must have no
+further elements or attributes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Near:
-    """An attribute whose numbers are known up to a tolerance.
+    """Expected value of an attribute with numbers that are known up to a tolerance.
 
     Args:
         text: value that follows from the specification.
-        within: largest allowed difference of a number.
+        within: largest allowed difference between a found and an expected number.
     """
 
     text: str
@@ -35,11 +35,11 @@ class Near:
 
 @dataclass(frozen=True)
 class Free:
-    """An attribute whose numbers depend on fonts.
+    """Expected value of an attribute with numbers that depend on fonts.
 
     Args:
         text: value that follows from the specification, with `#` for each number.
-        name: key under which the numbers are kept.
+        name: key in `Kept.numbers` under which the found numbers are kept.
     """
 
     text: str
@@ -48,8 +48,8 @@ class Free:
 
 @dataclass(frozen=True)
 class Chosen:
-    """An attribute whose value is one of several given words, because fonts decide which. The word that is found in the
-    drawing is kept with the text of its element.
+    """Expected value of an attribute that is one of several given words, depending on fonts. The word that is found in
+    the drawing is kept with the text of its element.
     """
 
     words: tuple[str, ...]
@@ -57,12 +57,12 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Said:
-    """An attribute of words and numbers, in the wording of screen readers.
+    """Expected value of an attribute with words and numbers for screen readers.
 
     Args:
         parts: words, and numbers in any spelling that the drawing software uses.
-        decimals: number of decimals of the numbers, if they are rounded. If numbers are not rounded, only their last
-            digits may differ.
+        decimals: number of decimals to which the numbers are rounded. None for numbers that are not rounded; only their
+            last digits may differ.
     """
 
     parts: Sequence[str | float]
@@ -74,13 +74,13 @@ class Label:
     """The expected text of an element: a text or a number.
 
     Args:
-        text: the whole text; empty for a number.
-        value: the number.
-        blank: whether the number is not written.
-        letters: least number of letters that a shortened text keeps; 0 if the text must be whole.
-        name: key under which the place, the text and the chosen word of the element are kept; empty if they need not be
-            kept.
-        place: place along the axis, in pixels.
+        text: the expected text; empty if a number is expected.
+        value: the expected number.
+        blank: whether the element stays empty although the tick has a number.
+        letters: smallest number of letters that a shortened text keeps; 0 if the text must not be shortened.
+        name: key in `Kept.labels` under which the place, the text and the chosen word of the element are kept; empty if
+            they need not be kept.
+        place: position along the axis, in pixels.
     """
 
     text: str = ""
@@ -96,12 +96,12 @@ Value = str | Near | Free | Chosen | Said
 
 @dataclass(frozen=True)
 class Expected:
-    """An expected element, with all of its attributes and its content.
+    """An expected element, with all of its attributes and its whole content.
 
     Args:
         name: name of the tag.
         attributes: mapping from attribute name to value.
-        children: elements in order.
+        children: expected elements inside this element, in order.
         text: text of the element. An element with a text has no children.
     """
 
@@ -128,14 +128,14 @@ def compare(now: Expected, then: Element) -> Kept:
     """Compare a found element with the expected one.
 
     Args:
-        now: expected element, which follows from the specification.
-        then: found element.
+        now: the expected element, which follows from the specification.
+        then: the element that was found in the drawing.
 
     Returns:
         The parts that depend on fonts.
 
     Raises:
-        Unreadable: the elements differ; the message says where.
+        Unreadable: the elements differ. The message names the place.
     """
     kept = Kept()
     _compare(now, then, kept)

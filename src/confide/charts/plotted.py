@@ -1,5 +1,5 @@
-"""The data that a specification of this package plots. The data are read from the specification, which is then built
-again from them to prove that it holds nothing else.
+"""The data in the specification of a chart. The specification is built again from these data, to prove that it holds
+nothing else.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Intervals:
         axis: title of the horizontal axis.
         rows: dots (label, series, value, low, high).
         log: whether the horizontal axis is logarithmic.
-        step: pixels from one series to the next.
+        step: vertical distance from one series to the next, in pixels.
         colours: mapping from series to colour, in the order of the legend.
     """
 
@@ -65,8 +65,8 @@ class Intervals:
 
 
 def plotted(spec: Mapping[str, Any]) -> Curves | Intervals | None:
-    """The data that a specification plots. The result is None if neither `curves` nor `intervals` made the
-    specification; the versions with dashes and with a vertical axis from 0 are recognised.
+    """The data that a specification plots. The result is None unless `curves` or `intervals` made the specification.
+    The results of `distinguished`, with dashes and with a vertical axis from 0, are recognised too.
     """
     try:
         return _curves(spec) if spec["layer"][0]["mark"]["type"] == "line" else _intervals(spec)

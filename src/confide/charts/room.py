@@ -1,5 +1,5 @@
 """Checks of the parts of a drawing that depend on fonts: the room around the plot, and the axis labels that are hidden
-because of other labels.
+because they would overlap other labels.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, 
     """Check that everything is within the drawing, that nothing overlaps, and that no label is hidden without a reason.
 
     Args:
-        it: data of the plot.
-        kept: parts that depend on fonts.
+        it: the data of the chart.
+        kept: the parts of the drawing that depend on fonts, from `compare`.
         width: width of the plot, in pixels.
         height: height of the plot, in pixels.
         first: whether confide 0.1.0 made the drawing.
 
     Raises:
-        Unreadable: a part lies outside, parts overlap, or a label is hidden without a reason.
+        Unreadable: a part lies outside of the drawing, two parts overlap, or a label is hidden without a reason.
     """
     below, beside = (it.x, it.y) if isinstance(it, Curves) else (it.axis, "")
     (left, top), (w, h) = kept.numbers["origin"], (kept.numbers[key][0] for key in ("width", "height"))
@@ -72,11 +72,11 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, 
 
 
 def fitting(text: str, pixels: float) -> int:
-    """Least number of letters of a text that fit into a room, in any font; 0 if the whole text fits.
+    """Smallest number of letters of a text that fit into a given width, in any font; 0 if the whole text fits.
 
     Args:
-        text: text in the size of labels.
-        pixels: width of the room, in pixels.
+        text: the text, in the font size of labels.
+        pixels: the given width, in pixels.
     """
     wide = 0.0
     for place, letter in enumerate(text):

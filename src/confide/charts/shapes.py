@@ -1,7 +1,7 @@
 """The few types of charts that confide draws, each made by a function from plain numbers to a `Picture`.
 
-A picture is a Vega-Lite specification, which this module writes without any library. So pictures have their data
-wherever confide runs, and only the drawing needs the extra `[plots]`.
+A picture is a Vega-Lite specification, which this module writes without any library. So a picture with its data can be
+made wherever confide runs. Only drawing it needs the extra `[plots]`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def intervals(
     """A chart of dots with error bars.
 
     Args:
-        rows: dots (label, series, value, low, high).
+        rows: one tuple (label, series, value, low, high) for each dot, where `low` and `high` are the ends of the error
+            bar.
         title: title of the chart.
         axis: name and unit of the values.
         alt: description of the chart, as text.
@@ -131,12 +132,12 @@ def curves(
     """A chart of lines, with optional labelled points.
 
     Args:
-        rows: points (x, y, series).
+        rows: one tuple (x, y, series) for each point; each series is one line.
         title: title of the chart.
         x: name and unit of the horizontal axis.
         y: name and unit of the vertical axis.
         alt: description of the chart, as text.
-        marks: labelled points (x, y, label).
+        marks: one tuple (x, y, label) for each labelled point.
         log_x: whether the horizontal axis is logarithmic.
         log_y: whether the vertical axis is logarithmic.
 
@@ -195,11 +196,11 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
     least value to the largest.
 
     Args:
-        values: (n,) numbers.
-        bins: number of bins.
+        values: the numbers, shape (n,).
+        bins: number of bins, at least 1.
         title: title of the chart.
         x: name and unit of the values.
-        y: name of the counted things.
+        y: title of the vertical axis: the plural noun for what is counted.
         alt: description of the chart, as text.
 
     Returns:
@@ -221,7 +222,7 @@ _DASHES = ([1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 2])
 
 
 def distinguished(pictures: list[Picture]) -> list[Picture]:
-    """The same curves, with a dash pattern for each series. A linear vertical axis begins at 0.
+    """The same charts of lines, with a different dash pattern for each series. A linear vertical axis begins at 0.
 
     Args:
         pictures: pictures of `confide.charts.curves`. Pictures without a specification stay unchanged.

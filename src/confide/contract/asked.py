@@ -1,11 +1,11 @@
 """The form that a campaign kind asks each participant to fill in, described field by field. The code that draws forms
-knows only this description, and no kind.
+reads this description alone, and knows no campaign kind.
 
-Each field is judged alone, by public limits. A rule on several fields together is stated in the fields' notes, and is
-checked only with the whole record.
+Each field is checked alone, by public limits. A rule on several fields together is stated in the fields' notes. Such a
+rule is checked only when the whole record is known.
 
-`CustodiansKind` is the common part of all kinds with a custodian's data, in which nobody is invited, is paid, or has a
-share.
+`CustodiansKind` is the common part of all kinds in which a custodian holds the data. In these kinds nobody is invited
+or paid, and nobody has a share.
 """
 
 from __future__ import annotations
@@ -39,17 +39,18 @@ class Field:
     """One field of the form that a participant fills in.
 
     Args:
-        column: the column under which the participant's text is passed on.
+        column: name of the column of the record that holds the participant's answer.
         label: the question, in the campaign's own words.
-        form: "choice" for one of `choices`, "number", or "text", whose valid values only the kind knows.
-        choices: the possible answers of a choice, as they are passed on.
+        form: the type of the answer: "choice" for one of `choices`, "number" for a number, or "text" for a text that
+            only the campaign kind can check.
+        choices: the possible answers if `form` is "choice", as they are written in the record; empty for another form.
         lowest: the least accepted number; None for no lower limit.
         above: a number that an answer has to exceed; None for no such limit.
         highest: the largest accepted number; None for no upper limit.
         gaps: open intervals in which no number may lie.
         whole: whether a number has to be whole.
-        unit: the unit of a number, for people.
-        note: the facts that the participant has to know when they answer, in whole sentences.
+        unit: the unit of a number, as it is shown to the participant; empty for a number without a unit.
+        note: whole sentences that the participant has to know before they answer; may be empty.
         required: whether the field must be filled in.
 
     Raises:
@@ -83,24 +84,24 @@ class Field:
                                "only a field of the form 'choice' has choices, and such a field needs them")
 
     def problem(self, text: str | None) -> str:
-        """Describe the fault in a typed text and the texts that are accepted, in public terms. The description is empty
-        for a text without a fault.
+        """Describe the fault in a typed text, and the texts that would be accepted, from public limits alone. The
+        result is an empty text if there is no fault.
 
         Args:
-            text: the participant's own text; None or white space for an empty field.
+            text: the text that the participant typed; None or white space for an empty field.
         """
         fault = self.fault(text)
         return f"{fault}; {limit}" if fault and (limit := self.limit_of(text)) else fault
 
     def limit_of(self, text: str | None) -> str:
-        """Describe the texts that are accepted in place of a faulty one. The result is empty if the participant left
-        the field empty.
+        """Describe the texts that would be accepted in place of a faulty text. The result is an empty text if the
+        participant left the field empty.
         """
         return self.limit() if text is not None and text.strip() else ""
 
     def fault(self, text: str | None) -> str:
-        """Describe the fault in a typed text, without the texts that are accepted. The description is empty for a text
-        without a fault.
+        """Describe the fault in a typed text, without the texts that would be accepted. The result is an empty text if
+        there is no fault.
         """
         given = "" if text is None else text
         if not given.strip():
@@ -121,7 +122,9 @@ class Field:
         return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
     def limit(self) -> Worded:
-        """The texts that the field accepts, in words; the unit and the choices are in the campaign's own words."""
+        """Description of the texts that the field accepts. The unit and the choices are written as in the campaign
+        file.
+        """
         if self.form == "choice":
             shown = f"{', '.join(self.choices[:_SHOWN])}{', ...' * (len(self.choices) > _SHOWN)}"
             return worded("must be one of %(choices)s", choices=shown)
@@ -190,7 +193,7 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
 
 
 def faults(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Mapping from the column of each faulty field to the fault and the texts that are accepted.
+    """Mapping from the column of each faulty field to a pair: the fault, and the texts that would be accepted.
 
     Args:
         asked: the fields, in the form's order.
@@ -231,7 +234,7 @@ class CustodiansKind:
         return
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[None, int]:
-        """The record is None and the index 0 for every id, so that membership in the data is not disclosed."""
+        """No record (None) and the index 0 for every id, so that nobody learns whose record is in the data."""
         return None, 0
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:

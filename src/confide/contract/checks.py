@@ -38,7 +38,7 @@ def _but(value: object) -> str:
 
 
 def finite(field: str, value: object) -> float:
-    """A finite real number of any sign."""
+    """Check that a value is a finite real number, of any sign."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(field, f"{value!r} is not a number{_but(value)}")
     try:
@@ -52,7 +52,7 @@ def finite(field: str, value: object) -> float:
 
 
 def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
-    """A finite real number in (0, at_most]."""
+    """Check that a value is a finite real number in (0, at_most]."""
     number = finite(field, value)
     if number <= 0 or number > at_most:
         allowed = f"in (0, {printed(at_most, up=False)}]" if math.isfinite(at_most) else "above 0"
@@ -61,7 +61,7 @@ def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
 
 
 def non_negative(field: str, value: object, *, at_most: float = math.inf) -> float:
-    """A finite real number in [0, at_most]."""
+    """Check that a value is a finite real number in [0, at_most]."""
     number = finite(field, value)
     if number < 0 or number > at_most:
         allowed = f"in [0, {printed(at_most, up=False)}]" if math.isfinite(at_most) else "at least 0"
@@ -70,7 +70,7 @@ def non_negative(field: str, value: object, *, at_most: float = math.inf) -> flo
 
 
 def fraction(field: str, value: object, *, zero: bool = False) -> float:
-    """A real number in (0, 1), or in [0, 1) where zero is allowed."""
+    """Check that a value is a real number in (0, 1), or in [0, 1) if `zero` is True."""
     number = finite(field, value)
     if not (0 < number < 1 or (zero and number == 0)):
         raise InvalidInput(field, f"{value!r} is out of range", f"must be in {'[' if zero else '('}0, 1)")
@@ -78,7 +78,7 @@ def fraction(field: str, value: object, *, zero: bool = False) -> float:
 
 
 def whole(field: str, value: object, *, at_least: int = 0) -> int:
-    """An integer that is at least `at_least`."""
+    """Check that a value is an integer of at least `at_least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidInput(field, f"{value!r} is not a whole number{_but(value)}")
     if value < at_least:
@@ -94,7 +94,7 @@ def is_power_of_ten(value: int) -> bool:
 
 
 def not_exactly_one(**arguments: object) -> str:
-    """The problem with a group of arguments of which not exactly one is given; empty if exactly one is given.
+    """Text on the fault in a group of arguments of which exactly one must be given; empty if exactly one is given.
 
     Example:
         >>> not_exactly_one(budget=2.0, error=None), not_exactly_one(budget=2.0, error=0.1)
@@ -109,25 +109,27 @@ def not_exactly_one(**arguments: object) -> str:
 
 
 def exactly_one(**arguments: object) -> None:
-    """Check that exactly one argument of a group is given. An error has the name of the first argument as its field."""
+    """Check that exactly one argument of a group is given. If not, an `InvalidInput` names the first argument as its
+    field.
+    """
     problem, _, limit = not_exactly_one(**arguments).partition("; ")
     if problem:
         raise InvalidInput(next(iter(arguments)), problem, limit)
 
 
 def none_given(names: Sequence[str]) -> str:
-    """Say that none of two or more arguments is given."""
+    """Text that says that none of two or more arguments is given, such as "neither budget nor error is given"."""
     return (f"neither {names[0]} nor {names[1]} is given" if len(names) == 2 else
             f"none of {joined(names)} is given")
 
 
 def joined(words: Sequence[str]) -> str:
-    """Words of a list in a sentence: "a", "a and b", or "a, b and c"."""
+    """A list of words as a part of a sentence: "a", "a and b", or "a, b and c"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:
-    """A text that is one of the allowed words."""
+    """Check that a value is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
         raise InvalidInput(field, f"{value!r} is not known",
                            f"must be {'one of ' * (len(allowed) > 1)}{', '.join(allowed)}")

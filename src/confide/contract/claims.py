@@ -1,5 +1,5 @@
-"""The old place of `Recomputed` and `Verdict`, which are now in `confide.evidence.claim`; it is removed in confide
-1.0.0.
+"""Former module of `Recomputed` and `Verdict`, which are now in `confide.evidence.claim`. Confide 1.0.0 removes this
+module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Canonical JSON and digests of bytes, without the arrays and tables that `confide.contract.encoding` encodes."""
+"""Canonical JSON and digests of bytes. Arrays and tables are encoded by `confide.contract.encoding`."""
 
 from __future__ import annotations
 

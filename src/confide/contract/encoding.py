@@ -1,8 +1,8 @@
-"""Encoding of public values as canonical JSON with Arrow columns, and decoding without loss.
+"""Encoding of public values as canonical JSON and Arrow columns, and decoding without loss.
 
 A dataclass becomes an object tagged with its wire name, under the wire names of its fields (`confide.contract.wire`).
-An array becomes a column, named by the SHA-256 of its Arrow IPC bytes. A rational, a big integer or an amount of money
-becomes a string. Only types that the reader names are ever rebuilt.
+An array becomes a column, which is named by the SHA-256 digest of the column's Arrow IPC bytes. A rational, a big
+integer or an amount of money becomes a string. The decoder rebuilds only objects of the types that its caller lists.
 
 A decoded value equals the encoded one, and encodes to the same bytes again. JSON has only one kind of number. A whole
 float below 2^53 comes back as a float where a dataclass declares one, and as an equal integer inside a mapping or a
@@ -73,8 +73,8 @@ def table_from_bytes(data: bytes) -> pa.Table:
     """The table that `column_bytes` wrote; the bytes may come from a stranger.
 
     Raises:
-        InvalidInput: no Arrow file, a column that is neither numbers nor texts, a compressed file, or an inconsistent
-            one.
+        InvalidInput: the bytes are no Arrow file, the file is compressed or inconsistent, or a column holds neither
+            numbers nor texts.
     """
     if not data.startswith(_ARROW):
         raise InvalidInput("column", "is not an Arrow file")
@@ -121,10 +121,10 @@ def encode(value: Any, columns: dict[str, bytes]) -> Any:
 
     Args:
         value: a dataclass, mapping, sequence, array or scalar.
-        columns: a mapping that receives the columns: digest -> Arrow IPC bytes.
+        columns: a mapping from digest to Arrow IPC bytes. The function adds the columns of `value` to the mapping.
 
     Raises:
-        InvalidInput: a type that cannot be encoded, or a mapping whose keys are not text.
+        InvalidInput: a value has a type that cannot be encoded, or a key of a mapping is not a text.
     """
     if value is None or isinstance(value, str | bool):
         return word_of(value) if isinstance(value, Enum) else value
@@ -187,13 +187,13 @@ def decode(value: Any, types: Mapping[str, type], columns: Mapping[str, bytes]) 
     """The value that `encode` encoded.
 
     Args:
-        value: the JSON form.
-        types: the dataclasses that may be rebuilt, by wire name.
+        value: the JSON form that `encode` returned.
+        types: mapping from wire name to dataclass, for all dataclasses that may be rebuilt.
         columns: mapping from a digest to Arrow IPC bytes.
 
     Raises:
-        InvalidInput: an unknown type, a type of a newer version, a missing or altered column, or a form that `encode`
-            never writes.
+        InvalidInput: the JSON form names an unknown type, or a type of a newer version; a column is missing or altered;
+            or the form is one that `encode` never writes.
     """
     if isinstance(value, list):
         return tuple(decode(item, types, columns) for item in value)

@@ -47,7 +47,7 @@ __all__ = [
 # ---- errors
 
 Ways: TypeAlias = str | Iterable[Any]
-"""Ways out of an error: words, or several ways of which each is enough, in words or as a `Remedy`."""
+"""The remedies for an error: one text, or several remedies, each a text or a `Remedy`. Each remedy alone is enough."""
 
 
 class ConfideError(Exception):
@@ -55,14 +55,14 @@ class ConfideError(Exception):
 
     exit_code = 1
     ways: tuple[Any, ...] = ()
-    """The ways out of the error, each in words or as a `Remedy`."""
+    """The remedies for the error, each a text or a `Remedy`."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(printable(message))
 
     @property
     def remedies(self) -> tuple[Any, ...]:
-        """The ways out of the error that name numbers, which a program can follow."""
+        """The remedies for the error that name numbers, so that a program can apply them."""
         return tuple(each for each in self.ways if not isinstance(each, str))
 
     def _said(self, ways: Ways) -> str:
@@ -75,9 +75,9 @@ class InvalidInput(ConfideError, ValueError):
     """A parameter, a file or a key that cannot be used.
 
     Args:
-        field: the name by which the caller knows the parameter, file or key.
-        problem: the fault.
-        limit: the values that would be accepted.
+        field: the name of the parameter, file or key, as the caller wrote it.
+        problem: the fault of the value, such as "is out of range".
+        limit: the values that would be accepted, such as "must be above 0"; empty if the message names none.
     """
 
     exit_code = 2
@@ -93,8 +93,8 @@ class Unsupported(InvalidInput):
     """A well-formed input for which no proved rule is known, and which is therefore refused instead of approximated.
 
     Args:
-        field: the name by which the caller knows the input.
-        what: the thing for which no rule is proved.
+        field: the name of the input, as the caller wrote it.
+        what: the setting for which no rule is proved, in words.
         limit: the settings for which a rule is proved.
     """
 
@@ -107,8 +107,8 @@ class Refused(ConfideError):
     """A request that is understood but declined, for public reasons.
 
     Args:
-        reason: the reasons of the refusal.
-        remedy: the request that would be accepted instead.
+        reason: the reason for the refusal, in words.
+        remedy: the request that would be accepted instead; empty if none is known.
     """
 
     exit_code = 3
@@ -120,15 +120,17 @@ class Refused(ConfideError):
 
 
 class BudgetExceeded(Refused):
-    """A spend that the privacy ledger does not admit. No data were touched when the spend was refused.
+    """A privacy cost that exceeds the budget left in the privacy ledger. The request was refused before any data were
+    read.
 
     Args:
         account: the public name of the account whose budget is too small.
-        requested: the spend, in the units of the budget.
-        remaining: the amount that the account still admits, or an upper bound of it: the whole budget, if the amount
-            spent was not looked up.
-        remedy: the change that would be accepted, if a better one than the standard text is known.
-        whole: the source of the whole budget, such as "the campaign file", if the amount spent was not looked up.
+        requested: the privacy cost that was asked for, as a text in the unit of the budget.
+        remaining: the budget that is left in the account, as a text. If the amount spent was not looked up, this text
+            gives the whole budget, which is an upper bound.
+        remedy: the change that would be accepted; empty for the standard advice.
+        whole: the name of the file that sets the whole budget, such as "the campaign file", if the amount spent was not
+            looked up; otherwise empty.
     """
 
     def __init__(self, account: str, requested: str, remaining: str, remedy: str = "", *, whole: str = "") -> None:
@@ -165,9 +167,9 @@ class RunFailed(ConfideError):
     in `__cause__`, which is private.
 
     Args:
-        mechanism: the mechanism that ran.
-        own: whether the mechanism is a third party's own, and not confide's. The next attempt of a third party's
-            mechanism gets the same noise, so a fault in its code repeats itself.
+        mechanism: the name of the mechanism that ran.
+        own: whether the mechanism comes from a third party, and not from confide. The next run of a third party's
+            mechanism gets the same noise, so a fault in the mechanism's code occurs again.
     """
 
     def __init__(self, mechanism: str, *, own: bool = False) -> None:
@@ -187,7 +189,7 @@ class SolverFailed(ConfideError):
 
     Args:
         routine: the name of the routine.
-        detail: the property that the routine could not show, in public terms.
+        detail: the property that the routine could not certify, described without private values.
     """
 
     def __init__(self, routine: str, detail: str) -> None:
@@ -199,14 +201,15 @@ class SolverFailed(ConfideError):
 class StoreFailed(ConfideError):
     """A database that failed: it is locked, full, read-only or unreachable.
 
-    Nothing of the failed step was kept, with two exceptions that the message states. The first exception is a step that
-    was done although an erasure after it failed. The second exception is a report that waits to be stored with others:
-    it may not have been stored in time, but may still be stored.
+    The database kept nothing of the failed step, with two exceptions. The message names the exception, if there is one.
+    The first exception is a step that was completed before a later erasure failed. The second exception is a report
+    that waits to be stored together with other reports. Such a report was not stored in time, but may still be stored
+    later.
 
     Args:
         store: the URL of the store, without a password.
-        problem: the fault, without any of the contents to be stored.
-        remedy: the step to take.
+        problem: the fault of the database, described without any of the contents to be stored.
+        remedy: the step that the operator can take; empty if none is known.
     """
 
     def __init__(self, store: str, problem: str, remedy: str = "") -> None:
@@ -222,7 +225,7 @@ class StoreFailed(ConfideError):
 class PublicWarning(UserWarning):
     """A warning whose text is built from public facts alone, like the texts of confide's errors.
 
-    A warning of any other class that is raised during a run may quote records, even a warning of Python's default
+    During a run, a warning of any other class may quote records. This also holds for warnings of Python's default
     category.
     """
 

@@ -1,9 +1,9 @@
-"""Old words of campaign files, which stay readable for ever with their old meaning.
+"""Old words of campaign files. Files in old words stay readable for ever, with their old meaning.
 
-A kind that renames a key or a value of its campaign files declares this once, in `FileWords`. The reader of campaign
-files translates with this declaration, and `confide migrate` rewrites files with it. The digest of a campaign is
-computed from the first words that its keys and values ever had. A file in old words and the same file in today's words
-are therefore one campaign, which is charged once.
+A campaign kind that renames a key or a value of its campaign files declares the new name once, in `FileWords`. The
+reader of campaign files translates with this declaration, and `confide migrate` rewrites files with it. The digest of a
+campaign is computed from the oldest words for its keys and values. A file in old words and the same file in today's
+words are therefore one campaign, which is charged once.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)")  # of the place that an error n
 class FileWords:
     """The old words of a kind's campaign files.
 
-    The place of a key is written as `privacy.gamma`; lists on the way, such as `[[columns]]`, are not written. In the
-    place of a key, all words but the last are in today's words. A renamed key stays in its table. If a key or a value
-    had several old words, the first one is listed first.
+    The place of a key is its table and its name, such as `privacy.gamma`. Lists that contain the key, such as
+    `[[columns]]`, are not part of the place. In the place of an old key, the tables have their names of today. A
+    renamed key stays in its table. If a key or a value had several old words, the first one is listed first.
 
     Args:
         keys: mapping from the place of an old key to the key's name today.
-        values: mapping from the place of a key, in today's words, to its old values and their names today.
+        values: mapping from the place of a key, in today's words, to a mapping from each old value of the key to the
+            value of today.
 
     Raises:
-        TypeError: a word that cannot be a key, or a value that is both an old and a new one.
+        TypeError: a word cannot be a key, or a value is both an old and a present value.
 
     Example:
         >>> words = FileWords(keys={"privacy.gamma": "failure_probability"},
@@ -83,7 +84,7 @@ class FileWords:
             document: the contents as the file writes them.
 
         Raises:
-            InvalidInput: a key is given under two of its names.
+            InvalidInput: the file gives one key twice, under an old and the present name, or under two old names.
         """
         found: dict[str, Any] = self._today(document, ())
         return found
@@ -107,8 +108,8 @@ class FileWords:
         return found
 
     def first(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The contents of a campaign file in the first words that each key and value ever had, from which the digest is
-        computed.
+        """The contents of a campaign file in the oldest words for each key and value. The digest is computed from this
+        form.
 
         Args:
             document: the contents of the file in today's words.
@@ -122,10 +123,10 @@ class FileWords:
         return found
 
     def as_written(self, error: InvalidInput, document: Mapping[str, Any]) -> InvalidInput:
-        """An error about a campaign file, with the place in the words that the file uses.
+        """An error about a campaign file, in which the place of the fault is written in the words of the file.
 
         Args:
-            error: the error, with its place in today's words.
+            error: the error, in which the place of the fault is written in today's words.
             document: the contents as the file writes them.
         """
         place, steps, here = tuple[str, ...](), list[str](), [document]

@@ -25,15 +25,17 @@ __all__ = ["MANIFEST", "NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_
            "replace_whole", "sweep_drafts", "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
-"""Largest size in bytes of a manifest, a note or a campaign file. Arrays are stored in columns, so no honest file comes
-near the limit.
+"""Largest size in bytes of a manifest, a note (`campaign.json`) or a campaign file. Arrays are stored in separate
+columns, so no honest file comes near the limit.
 """
 
 MANIFEST = "manifest.json"
-"""Name of the file of an outcome that describes the outcome's parts."""
+"""Name of the file in an outcome's folder that describes the parts of the outcome."""
 
 NOTE = "campaign.json"
-"""Name of a file that every evidence pack has, and no other folder. A folder with a file of this name is public."""
+"""Name of the note, a file that every evidence pack has and no other folder. A folder with a file of this name is
+public.
+"""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
 
@@ -54,7 +56,7 @@ def as_path(field: str, value: str | os.PathLike[str]) -> Path:
     """The given text or path object as a `Path`.
 
     Raises:
-        InvalidInput: the argument is neither a text nor a path object, but a data frame, for example.
+        InvalidInput: the argument is neither a text nor a path object, for example a data frame.
     """
     if isinstance(value, str | os.PathLike):
         return Path(value)
@@ -64,10 +66,10 @@ def as_path(field: str, value: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def reading(field: str, path: Path) -> Iterator[None]:
-    """Context manager that turns every exception which a file's contents cause into an error about that file.
+    """Context manager that replaces any exception caused by the contents of a file by an error that names the file.
 
     Raises:
-        InvalidInput: names the file and the fault.
+        InvalidInput: the contents of the file cause an exception. The message names the file and the fault.
     """
     try:
         yield
@@ -107,12 +109,13 @@ def read_json(field: str, path: Path) -> tuple[Any, bytes]:
 
 
 def parse_json(data: bytes) -> Any:
-    """The value of a JSON text. `parse_json` must be called within `reading`, because a hostile text can make the
-    parser fail.
+    """The value of a JSON text. Call `parse_json` only inside a `with reading(...)` block, because a hostile text can
+    make the parser fail.
 
     Raises:
-        InvalidInput: no JSON, with the place of the fault; a repeated key, of which readers would choose different
-            values; or a number that JSON does not have.
+        InvalidInput: the text is no JSON (the message gives the place of the fault), a key is repeated, or the text has
+            NaN or Infinity in place of a number. Different JSON readers would choose different values of a repeated
+            key.
     """
     try:
         return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
@@ -122,7 +125,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def check_private(field: str, path: Path) -> None:
-    """Refuse a file that is not accessible to its owner alone. The check does not open the file.
+    """Refuse a file unless the current user owns the file and nobody else has access. The check does not open the file.
 
     Raises:
         InvalidInput: somebody else owns the file, or others may access it; the message says what to do.
@@ -147,11 +150,11 @@ def sync(path: Path) -> None:
 
 
 def make_folder(path: Path, *, private: bool = False) -> Path:
-    """Create a folder with its parents, if they are missing, so that they survive a loss of power.
+    """Create a folder and its parent folders, if they are missing, so that the folders survive a loss of power.
 
     Args:
         path: the path of the folder.
-        private: whether a new folder is accessible to its owner alone; an existing folder keeps its mode.
+        private: whether a new folder is accessible to its owner alone; an existing folder keeps its permissions.
     """
     missing = [each for each in (path, *path.parents) if not each.exists()]
     for each in reversed(missing):
@@ -164,11 +167,11 @@ def check_unpublished(field: str, path: Path) -> None:
     """Refuse a path for a private file that lies inside a published folder.
 
     Args:
-        field: the name for the error message.
+        field: the name of the file or folder in the error message.
         path: the planned path of the file.
 
     Raises:
-        InvalidInput: some folder above the path is published.
+        InvalidInput: a folder that contains the path is published.
     """
     for folder in path.absolute().parents:
         if (folder / NOTE).exists():
@@ -177,7 +180,7 @@ def check_unpublished(field: str, path: Path) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """Create a folder if it is missing, and restrict it to its owner, even if it existed before."""
+    """Create a folder if it is missing, and give access to its owner alone, also if the folder existed before."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.chmod(0o700)
     return path
@@ -221,8 +224,8 @@ def replace_whole(path: Path, data: bytes, mode: int) -> None:
 
 
 def sweep_drafts(path: Path) -> None:
-    """Remove temporary files that crashed writers of a file have left. The function may be called only while nobody
-    else writes the file.
+    """Remove temporary files that were left when a process crashed while it wrote a file. Call the function only while
+    no other process writes the file.
 
     Args:
         path: the path of a file that `replace_private` writes.
@@ -234,12 +237,14 @@ def sweep_drafts(path: Path) -> None:
 
 @contextmanager
 def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Wait until nobody else holds a lock, and hold it inside the block. The lock also ends with the process.
+    """Context manager that waits until nobody else holds a lock, and holds the lock inside the block. The lock also
+    ends with the process.
 
     Args:
-        field: the name for error messages.
+        field: the name of the locked object in error messages.
         path: the path of the lock file, which is created and stays; its folder is created for its owner alone.
-        shared: whether to share the lock with other shared holders, so that only an exclusive holder has to wait.
+        shared: whether the lock is shared. Several holders can share the lock at once; an exclusive holder waits for
+            all others.
 
     Raises:
         InvalidInput: the file cannot be written, or its file system has no locks.
@@ -250,11 +255,11 @@ def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
 
 
 def is_locked(field: str, path: Path) -> bool:
-    """Whether another holder has the lock at this moment; the call does not wait. If two callers ask at once, one may
-    take the other for a holder.
+    """Whether another holder has the lock at this moment. The call does not wait. If two callers ask at the same
+    moment, the result of one call may be True because of the other call.
 
     Args:
-        field: the name for error messages.
+        field: the name of the locked object in error messages.
         path: the path of the lock file, as for `locked`.
 
     Raises:
@@ -304,13 +309,13 @@ def write_once(field: str, path: Path, data: str) -> None:
     """Write a private file once and for all, if it does not exist. A reader always finds the file complete, and the
     file survives a loss of power.
 
-    If several processes write the file at once, one of them wins. The function does not say which process wins, so read
-    the file afterwards.
+    If several processes write the file at once, only one content is kept. Read the file afterwards to see which content
+    was kept.
 
     Args:
         field: the name of the file, for the error message.
         path: the path of the file; a missing folder is created, with access for its owner only.
-        data: the text.
+        data: the text to write.
 
     Raises:
         InvalidInput: the file cannot be written.
@@ -343,12 +348,13 @@ def write_new(
         field: the name of the file, for the error message.
         path: the path of the file.
         data: bytes, or text that is written as UTF-8.
-        private: whether only its owner may read the file; a private file is refused inside a published folder.
-        taken: the hint in the error if the file exists.
-        barred: the hint in the error if the file cannot be written.
+        private: whether only the file's owner may read the file. A private file is refused inside a published folder.
+        taken: advice in the error message if the file already exists.
+        barred: advice in the error message if the file cannot be written.
 
     Raises:
-        InvalidInput: the file exists, cannot be written, is private in a published folder, or is named "-".
+        InvalidInput: the file exists already, cannot be written, or is named "-"; or a private file would lie in a
+            published folder.
     """
     if str(path) == "-":  # elsewhere the standard output, on which a page is shown
         raise InvalidInput(field, "- is not a file", "name a file: this command writes nothing to the standard output")

@@ -1,4 +1,5 @@
-"""Guarantees as typed values: the promise, its subject and audience, its theorem, and whether it is vacuous.
+"""Guarantees as typed values: each guarantee states a promise, the people concerned, the proof, and whether the promise
+is vacuous.
 
 A mechanism's `guarantees()` returns a `Guarantees` collection, computed from public parameters alone. Every guarantee
 names its source. A guarantee is marked `vacuous` if, at the sizes of the campaign, it says no more than was known
@@ -96,7 +97,7 @@ _STEPS = {
 
 
 class Audience(StrEnum):
-    """The people towards whom a privacy promise is made, because they see an output."""
+    """The people who see an output, and towards whom a privacy promise is made."""
 
     PUBLIC = "public"
     """everybody, who sees the published output: central differential privacy"""
@@ -105,12 +106,12 @@ class Audience(StrEnum):
     COLLECTOR = "collector"
     """the receiver of the participants' reports: local differential privacy"""
     FELLOWS = "fellows"
-    """participants who know their own noise or random bits"""
+    """other participants, who know their own noise or random bits"""
 
     @property
     def sees(self) -> frozenset[Audience]:
-        """The audiences that see no more than the given audience. A promise towards an audience also holds towards
-        every audience that sees no more.
+        """The audiences that see no more than this audience, this audience included. A privacy promise towards an
+        audience also holds towards each of these audiences.
 
         Example:
             >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
@@ -123,7 +124,9 @@ class Audience(StrEnum):
 
 @runtime_checkable
 class PrivacyLoss(Protocol):
-    """A bound on how much one neighbour step changes the law of the audience's view (`confide.privacy.losses`)."""
+    """A bound on how much the replacement of a data set by a neighbour changes the probability distribution of the
+    output that an audience sees (`confide.privacy.losses`).
+    """
 
     @property
     def vacuous(self) -> bool: ...
@@ -137,9 +140,9 @@ class Source:
     """The publication and the statement that prove a guarantee.
 
     Args:
-        document: author and year, or "confide" if the statement is ours.
-        statement: theorem, lemma, algorithm or equation.
-        spec: section of confide's own specification that derives the statement again.
+        document: author and year of the publication, or "confide" for a statement that confide proves.
+        statement: number or name of the theorem, lemma, algorithm or equation.
+        spec: section of confide's specification with a derivation of the statement; empty if there is none.
         erratum: the correction of the published statement, in a few words; empty if none is needed.
     """
 
@@ -171,14 +174,14 @@ class Guarantee:
 
     Args:
         source: the publication and the statement that prove the guarantee.
-        failure_probability: the probability that the guarantee fails, over the randomness of the mechanism and of the
-            world.
-        vacuous: True if the guarantee says nothing at these sizes.
+        failure_probability: the probability that the guarantee fails, over the random draws of the mechanism and, where
+            the guarantee assumes random data, over the data; 0 if the guarantee always holds.
+        vacuous: True if the guarantee says nothing at the sizes of the campaign, such as the number of people.
         claimable: False for a published claim that is false, which is kept for comparison only.
         note: one sentence about the scope of the guarantee.
-        condition: the event under which the guarantee holds, if nobody can know the event before the run. A promise
-            under a condition that nobody can know does not help a participant to decide about taking part. Facts that
-            participants do know do not belong in the condition.
+        condition: the event under which the guarantee holds, if nobody can know before the run whether the event
+            occurs; otherwise empty. Such a guarantee does not help a participant to decide about taking part. Facts
+            that participants know do not belong in the condition.
     """
 
     source: Source
@@ -190,7 +193,7 @@ class Guarantee:
 
     @property
     def name(self) -> str:
-        """The name of this type of guarantee in files and messages; a subclass without a declared name uses the name of
+        """The name of this type of guarantee in files and messages. A subclass without a declared name has the name of
         its base class.
         """
         return declared(type(self)).name
@@ -215,7 +218,7 @@ class Guarantee:
         return Text((str(self),)).to_html()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; infinities become the string "Infinity", and not-a-number becomes "NaN"."""
+        """A JSON-ready dictionary. Infinity becomes the string "Infinity", and not-a-number becomes "NaN"."""
         return {"guarantee": self.name, "sentence": self.sentence(),
                 **{name: _plain(part) for name, part in parts_of(self).items()}}
 
@@ -249,10 +252,11 @@ _ALL_OF_IT = {
 @wire("privacy", f"{_EVERY} loss unit audience part", absent=_ABSENT, neighbours="unit")
 @dataclass(frozen=True, kw_only=True)
 class Privacy(Guarantee):
-    """A promise that the output's law changes by at most `loss` between two neighbours, as seen by `audience`.
+    """A promise that the distribution of the output that `audience` sees changes by at most `loss` between two
+    neighbouring data sets.
 
-    Without `part` the promise is about the whole outcome. Promises about parts bound nothing else: each part may keep
-    its own loss, while all parts together lose the sum.
+    Without `part` the promise is about the whole outcome. A promise about one part bounds only the loss from this part.
+    The loss from all parts together may be the sum of their losses.
     """
 
     loss: PrivacyLoss
@@ -262,8 +266,8 @@ class Privacy(Guarantee):
 
     @property
     def whole(self) -> bool:
-        """Whether the promise covers everything that its audience sees: its `part` is the whole outcome, in one of
-        several wordings.
+        """Whether the promise covers everything that its audience sees. Several texts in `part` stand for the whole
+        outcome.
 
         Example:
             >>> from dataclasses import replace
@@ -314,15 +318,18 @@ class Accuracy(Guarantee):
       baseline="trivial", baseline_radius="radius_trivial")
 @dataclass(frozen=True, kw_only=True)
 class Truthfulness(Guarantee):
-    """A promise that no misreport gains more than `gain`. A lie that moves the argument of the scoring rule by more
-    than `radius` cannot pay.
+    """A promise that no misreport gains more than `gain`. A lie that changes the argument of the scoring rule, such as
+    the liar's prediction, by more than `radius` cannot pay.
 
     Args:
-        gain: largest advantage of any lie, in the unit of the payments.
-        baseline: the largest amount that any lie could ever cost the liar; a larger `gain` promises nothing.
-        radius: distance in the argument of the payment beyond which a lie certainly loses; nan if not applicable.
-        baseline_radius: the full range of the argument in which `radius` is a distance.
-        who: the players for whom the promise holds.
+        gain: largest advantage of any lie, in `unit_of_gain` if it is given, and otherwise in the unit of the payments.
+        baseline: the largest amount that could be at stake for the liar. A `gain` of at least `baseline` promises
+            nothing.
+        radius: the largest change of the argument of the scoring rule for which a lie may still pay; nan if not
+            applicable.
+        baseline_radius: the width of the range of this argument; a `radius` of at least `baseline_radius` promises
+            nothing.
+        who: the participants for whom the promise holds, in words.
     """
 
     gain: float
@@ -345,14 +352,14 @@ class Truthfulness(Guarantee):
 @wire("participation", f"{_EVERY} utility who of", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Participation(Guarantee):
-    """A promise that truthful participation has an expected utility of at least `utility`. A value below 0 is no reason
-    to take part.
+    """A promise that truthful participation has an expected utility of at least `utility`. With a `utility` below 0 the
+    promise says nothing.
 
     Args:
-        utility: the least expected utility.
-        who: the players for whom the promise holds.
-        of: the meaning of the utility, in words. The default describes the utility of sellers of data; for buyers the
-            utility is the value that they get minus its price.
+        utility: lower bound on the expected utility.
+        who: the participants for whom the promise holds, in words.
+        of: the meaning of the utility, in words. The default describes the utility of people who sell data. For buyers
+            the utility is the value of the goods minus the price.
     """
 
     utility: float
@@ -373,9 +380,9 @@ class Budget(Guarantee):
     `highest`].
 
     Args:
-        expected: bound on the expected total.
-        lowest: least single payment, negative if a deposit is needed.
-        highest: largest single payment.
+        expected: upper bound on the expected total of all payments.
+        lowest: smallest possible payment to one participant; negative if a deposit is needed.
+        highest: largest possible payment to one participant.
         currency: the unit of the three amounts.
     """
 
@@ -408,8 +415,8 @@ _Kind = TypeVar("_Kind", bound=Guarantee)
 
 @dataclass(frozen=True)
 class Guarantees(Shown):
-    """All guarantees of one mechanism, in reading order. Printed, the collection shows one complete promise on each
-    line.
+    """All guarantees of one mechanism, in the order in which they are shown. The printed collection has one complete
+    promise on each line.
 
     Example:
         >>> mine = Source(document="confide", statement="a sketch")
@@ -428,7 +435,7 @@ class Guarantees(Shown):
         return len(self.items)
 
     def of(self, kind: type[_Kind], *, claimable: bool = True) -> tuple[_Kind, ...]:
-        """All guarantees of one type; published claims that are false are included only with `claimable=False`."""
+        """All guarantees of one type. Published claims that are false are included only with `claimable=False`."""
         return tuple(g for g in self.items if isinstance(g, kind) and g.claimable is claimable)
 
     def _blocks(self) -> Sequence[Text | Table]:
@@ -456,7 +463,9 @@ class Guarantees(Shown):
 
 
 Sentence = Callable[[Any], str]
-"""Function that words one promise without a full stop, for kinds that use their own units."""
+"""Function that returns the sentence of a promise, without a full stop. Campaign kinds with their own units have their
+own function.
+"""
 
 
 def _own_words(promise: Guarantee) -> str:
@@ -468,7 +477,7 @@ def in_full(promise: Guarantee, sentence: Sentence = _own_words) -> str:
 
     Args:
         promise: the promise of a mechanism.
-        sentence: function that words the promise, if a kind has its own words.
+        sentence: function that returns the sentence of the promise; by default the sentence of its class.
 
     Example:
         >>> print(in_full(Truthfulness(gain=0.25, baseline=1.0, who="every bidder", condition="the bidder is served",
@@ -480,12 +489,12 @@ before the run, so the promise does not help a participant to decide. Note: in t
 
 
 def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[str, ...]:
-    """The sentences of a complete promise, in order. The sentences can be translated (`worded`), unless a kind uses its
-    own words.
+    """The sentences of a complete promise, in order. The sentences can be translated (`worded`), unless a campaign kind
+    has its own function `sentence`.
 
     Args:
         promise: the promise of a mechanism.
-        sentence: function that words the promise, if a kind has its own words.
+        sentence: function that returns the sentence of the promise; by default the sentence of its class.
     """
     said = as_sentence(sentence(promise).rstrip("."))
     if promise.failure_probability:
@@ -506,7 +515,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
 
 
 def says_something(promise: Guarantee) -> str:
-    """The text of a table cell that says whether a promise says something, and to whom.
+    """Text of a table cell on whether a promise says something: "yes", or "no" with the reason.
 
     Args:
         promise: the promise of a mechanism.
@@ -527,9 +536,9 @@ def promises_table(
 
     Args:
         promises: the promises of a mechanism, in reading order.
-        note: a sentence that holds for all promises.
-        sentence: function that words a promise, if a kind has its own words.
-        says: function that gives the cell on whether a promise says something.
+        note: a sentence below the table that holds for all promises.
+        sentence: function that returns the sentence of a promise; by default the sentence of its class.
+        says: function that returns the text of the cell on whether a promise says something.
     """
     rows = tuple((sentence(each), _beside(each), str(each.source), each.failure_probability, says(each))
                  for each in promises)
@@ -548,13 +557,13 @@ def stated(promises: Iterable[Guarantee], sentence: Sentence = _own_words) -> tu
 
     Args:
         promises: the promises of a mechanism.
-        sentence: function that words a promise, if a kind has its own words.
+        sentence: function that returns the sentence of a promise; by default the sentence of its class.
     """
     return tuple(in_full(each, sentence) for each in promises if each.claimable and not each.vacuous)
 
 
 def promises_json(promises: Iterable[Guarantee]) -> list[dict[str, Any]]:
-    """Every promise in a form for programs: its fields, its complete text, and whether it says something.
+    """Every promise as a JSON-ready dictionary with its fields, its complete text, and whether it is vacuous.
 
     Args:
         promises: the promises of a mechanism.

@@ -1,7 +1,7 @@
-"""Campaign kinds: the interface between a family of mechanisms and the campaigns and commands.
+"""Campaign kinds: the interface between a family of mechanisms and the code for campaigns and commands.
 
-Kinds are found through the entry point `confide.kinds`. A package outside confide adds a kind in the same way, by an
-entry point that names a `Kind`.
+Kinds are found through the group of entry points `confide.kinds`. Another package adds a kind by an entry point in this
+group, which names a `Kind`.
 """
 
 from __future__ import annotations
@@ -65,16 +65,18 @@ class ReportCodec(Protocol):
     """
 
     def pack(self, batch: Any) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the encoded reports of one batch of a collection."""
+        """The slots of one batch (positions in the public list of ids), and the report of each slot as bytes."""
         ...
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Any:
-        """A batch of reports in the form that the mechanism's run takes."""
+        """The batch of reports for the given slots and bytes, in the form that `Mechanism.run` takes."""
         ...
 
 
 class CampaignPlan(Protocol):
-    """The predicted outcome of a campaign, computed from the public parameters of its file alone."""
+    """A campaign's plan: the mechanism, its promises and the predicted figures, computed from the public campaign file
+    alone.
+    """
 
     @property
     def mechanism(self) -> Mechanism: ...
@@ -91,8 +93,8 @@ class CampaignPlan(Protocol):
 
 @runtime_checkable
 class HeldData(Protocol):
-    """A custodian's data, opened and checked for its columns. Rows are read only by `read`, which returns the data in
-    the form that the run takes.
+    """A custodian's data after the file is opened and its columns are checked. Only the method `read` reads rows; it
+    returns the data in the form that `Mechanism.run` takes.
     """
 
     def read(self) -> Any: ...
@@ -103,10 +105,10 @@ class Collection:
     """The data that a mechanism runs on, as they were collected, and the operator's own list of rejected ids.
 
     Args:
-        data: the input of `Mechanism.run`, or `HeldData` that gives it. The data are opened and checked for their
-            columns; the run reads their rows, after the ledger was charged.
-        rejected: mapping from a rejected id to the reason, complete after the rows were read. The mapping of rejected
-            ids depends on private records, so it is for the operator alone, and not even its size is ever published.
+        data: the input of `Mechanism.run`, or `HeldData`, whose method `read` returns this input. The source is opened
+            and its columns are checked. The rows are read during the run, after the ledger was charged.
+        rejected: mapping from each rejected id to the reason, complete after the rows were read. The mapping depends on
+            private records. It is for the operator alone, and not even its size is ever published.
     """
 
     data: Any = field(repr=False)
@@ -123,14 +125,15 @@ class Check:
         slots: number of invited slots.
         rows: number of rows that were read.
         usable: number of records that the run would use.
-        rejected: mapping from the id of every other row to the reason.
-        tolerated: the number of lies and empty slots that the promises of truthfulness and accuracy allow for. None if
-            the promises are only about participants whose identity is public, or if nobody participates.
+        rejected: mapping from the id of each row that the run would not use to the reason.
+        tolerated: the number of lies and empty slots up to which the promises of truthfulness and accuracy hold. None
+            if the promises are only about participants with a public identity, or if nobody participates.
         held: whether a custodian holds the records, so that nobody was invited.
-        missing_as: the value that a custodian's missing or unusable record counts as; empty if none is declared.
-        own: the kind's own view of the records, in place of the usual tables.
-        cells: mapping from a column to the faults in its cells, each a text with a count; the key "" is for whole rows.
-            A column that the file lacks has no entry.
+        missing_as: the value, as a text, that stands in for a missing or unusable record of a custodian; empty if the
+            campaign declares no such value.
+        own: sections that the kind shows about the records in place of the usual tables; empty for the usual tables.
+        cells: mapping from a column to texts on the faults in the cells of the column, each with the number of cells.
+            The key "" is for faults of whole rows. A column that is missing in the file has no entry.
         asked: the number of invited people who are asked for a record; None if all are asked.
     """
 
@@ -151,29 +154,30 @@ class Check:
 
 @runtime_checkable
 class Kind(Protocol):
-    """One kind of campaign. Everything that needs no private data comes before `collect`.
+    """One kind of campaign. All members that are declared before `collect` need no private data.
 
     `check` is the operator's check of the records before a run. `record` finds a participant's record in the file that
-    the campaign names. `parse_record` makes a record from the texts that a participant typed (column -> text), coded
-    exactly as the file's row would be. `record` and `parse_record` return the record and the participant's index.
-    `submission` returns the slot and the report for the texts that a participant typed, with exactly the bytes that
-    `collect` and `codec` make of a file with that row.
+    the campaign names. `parse_record` makes a record from a mapping from column to the text that a participant typed.
+    The record is coded exactly like a row of the file. `record` and `parse_record` return the record and the
+    participant's index. `submission` returns the slot and the report for the texts that a participant typed. The report
+    has exactly the bytes that `collect` and `codec` make from a file with the same row.
 
     `identities` is the public list of ids in the order of slots, or empty if a custodian holds the data. `codec` stores
-    reports, or is None if the data stay in the custodian's engine. `payouts` says how shares become money, or is None
-    if nothing is paid. `tables` is the public result as named tables in natural units. Tables that `as_rows` marks are
-    written as Parquet, all others as CSV. `types` maps wire names to the dataclasses that an outcome of the kind's
-    mechanisms may hold (`confide.contract.wire.wire_types`). Objects of classes outside `types` are never rebuilt from
-    a file.
+    reports, or is None if the data stay in the custodian's engine. `payouts` gives the terms by which shares become
+    money, or None if nothing is paid. `tables` is the public result as named tables in natural units. Tables that
+    `as_rows` marks are written as Parquet, all others as CSV. `types` maps wire names to the dataclasses that an
+    outcome of the kind's mechanisms may hold (`confide.contract.wire.wire_types`). Objects of classes outside `types`
+    are never rebuilt from a file.
 
-    `asked` is the form of one participant, or empty if a custodian holds the data. Texts that pass the form are
-    accepted by `submission`, or by `private` if the participant's own device draws the report. Texts that pass the form
-    may still break a rule on several fields together, which the note of one of the fields states. `files` lists the
-    files and folders that the campaign file names, as pairs of a key, such as "data.source", and its value. The list of
-    files includes sources that are no paths.
+    `asked` is the form that one participant fills in, or empty if a custodian holds the data. If every field passes its
+    own check, `submission` accepts the texts; `private` accepts them if the participant's device draws the report. The
+    only exception is a rule on several fields together, which the note of one of the fields states. `files` lists the
+    files and folders that the campaign file names, as pairs of a key, such as "data.source", and the value of the key.
+    The list also has sources that are no paths.
 
     If a custodian holds the data, nobody has a share. `record` and `parse_record` then return None and 0 for every id,
-    so that `explain` does not disclose whose record is in the data, and `collect` returns `HeldData`.
+    so that the command `explain` does not disclose whose record is in the data. In this case `collect` returns
+    `HeldData`.
     """
 
     name: str
@@ -228,8 +232,8 @@ class Trial:
     """A simulated population for a campaign like the planned one.
 
     Args:
-        config: the campaign's tables, with fewer people if many are invited and the kind allows it.
-        plan: the plan of these tables.
+        config: the contents of the campaign file, with fewer people if many are invited and the kind allows it.
+        plan: the plan that the kind makes from `config`.
         batches: the records of the simulated people, as the kind's codec packs them.
     """
 
@@ -243,8 +247,9 @@ class TriedKind(Kind, Protocol):
     """A kind that may run a third party's mechanism. The mechanism is tried on simulated populations before a campaign
     is planned, and thus before anything is charged.
 
-    `trials` returns the simulated populations, or none if the mechanism is not to be tried. `trials` raises
-    `InvalidInput` for faults that show without a run. `one` is one record of a batch, as `Mechanism.decode` takes it.
+    `trials` returns the simulated populations, or an empty sequence if no trial is needed. `trials` raises
+    `InvalidInput` for faults that can be found without a run. `one` returns one record of a batch, in the form that
+    `Mechanism.decode` takes.
     """
 
     def trials(self, config: Any, plan: CampaignPlan) -> Iterable[Trial]: ...
@@ -254,8 +259,8 @@ class TriedKind(Kind, Protocol):
 
 @runtime_checkable
 class NarrowedKind(Kind, Protocol):
-    """A kind that refuses, in new campaigns, settings for which older campaigns were charged. Older campaigns with
-    settings that are refused today still run, and can still be verified.
+    """A kind that refuses some settings in new campaigns, although older campaigns were charged for them. Older
+    campaigns with these settings still run, and can still be verified.
 
     `check_new` raises `InvalidInput` for a setting that new campaigns may not have, and is called before anything is
     planned.
@@ -266,8 +271,8 @@ class NarrowedKind(Kind, Protocol):
 
 @runtime_checkable
 class RewordedKind(Kind, Protocol):
-    """A kind whose campaign files used other words before. `file_words` declares the old words, which stay readable for
-    ever.
+    """A kind that has renamed keys or values of its campaign files. `file_words` declares the old words, which stay
+    readable for ever.
     """
 
     file_words: FileWords
@@ -278,8 +283,8 @@ class HandingKind(Kind, Protocol):
     """A kind whose operator hands out goods after the run.
 
     `handout` is the operator's list, a table with the columns "id" and "good". The list has one row for each good that
-    a participant gets, and may also state the amount that they owe for the good. The list is computed from shares, so
-    it is private. Participants who withdrew are not on the list.
+    a participant gets, and may have a column with the amount that the participant owes for the good. The list is
+    private, because it is computed from shares. Participants who withdrew are not on the list.
     """
 
     def handout(
@@ -289,18 +294,18 @@ class HandingKind(Kind, Protocol):
 
 @runtime_checkable
 class PausingKind(Kind, Protocol):
-    """A kind whose run may have to wait, and later continues with the same noise as before.
+    """A kind with runs that may have to pause. A paused run continues later with the same noise.
 
-    A run that started again with fresh noise would reveal more than one run, because the noise decides which of the
-    attempts came to an end. The noise of a secure run is therefore kept on disk until the outcome is published.
+    If each attempt had fresh noise, the attempts together would reveal more than one run, because the noise decides
+    which attempt is completed. The noise of a secure run is therefore kept on disk until the outcome is published.
 
     `journal` is the folder in which the noise is kept, relative to the campaign file's folder and accessible to its
     owner alone. The method `play` carries out the run of the mechanism. The argument `keep` of `play` is a private
-    folder of this campaign for data that the next attempt needs. `keep` is None for a study, and the folder is removed
-    after the publication. A run that has to wait raises `Refused`, and says what it waits for.
+    folder of the campaign for data that the next attempt needs. The folder is removed after the publication; for a
+    study `keep` is None. A run that has to pause raises `Refused` with the reason.
 
-    The length of the wait may depend on the records, so the event of the publication has no date. `publish_on` is a day
-    that is fixed in advance, before which the outcome of a finished run is not published, or None.
+    The length of the pause may depend on the records, so the stored event of the publication has no date. `publish_on`
+    is a day that is fixed in advance, before which the outcome of a finished run is not published, or None.
     """
 
     def journal(self, config: Any) -> str: ...
@@ -314,20 +319,21 @@ class PausingKind(Kind, Protocol):
 
 @runtime_checkable
 class LocalKind(Kind, Protocol):
-    """A kind whose reports are drawn on the participants' side, before anybody else sees anything.
+    """A kind with local noise: each participant's device draws the noisy report, and nobody else sees the true answer.
 
-    `private` turns a participant's typed texts into the input of `Mechanism.submit` and the privacy level that the
-    report costs. The result None means that the participant takes no part, at no cost. `notion` is the notion of all
-    levels, "epsilon" or "rho". `identity` is the canonical spelling of an id on the list, `question` the question that
-    is asked, and `level` the largest cost of a report. `row` is the participant's submission: a row of the operator's
-    file without the fields that the operator knows. `rows` returns rows in the form of `row` for everybody in a
-    rehearsed collection. `submission` accepts a row in the form of `row`, with or without the id. `rehearse` plays
-    everybody's side with true answers that are already public; the `data` of the resulting collection is the input of
-    the run.
+    `private` turns a participant's typed texts into a pair: the input of `Mechanism.submit`, and the privacy loss of
+    the report. If the input is None, the participant takes no part, and the privacy loss is 0. `notion` is the measure
+    of all these privacy losses (levels): "epsilon" or "rho". `identity` returns the canonical spelling of an id on the
+    list. `question` is the question to the participants, and `level` the largest privacy loss of a report. `row` is the
+    participant's submission: a row of the operator's file without the fields that the operator knows already. `rows`
+    returns such rows for everybody in a rehearsed collection. `submission` accepts a row in the form of `row`, with or
+    without the id. `rehearse` draws everybody's report from true answers that are already public. The `data` of the
+    collection that `rehearse` returns are the input of the run.
 
     `device` describes, in public terms and JSON-ready, how the participant's device processes the typed texts; for a
-    `ContractKind` it uses the participant's own terms. The result of the device has the form of `row`, without the id.
-    Whole numbers and rationals that a double may not hold are written as texts. The key "law" is one of:
+    `ContractKind` the description also depends on the participant's own terms. The result of the device has the form of
+    `row`, without the id. Whole numbers and rationals are written as texts if a double may not represent them exactly.
+    The key "law" is one of:
 
     - "response": randomised response on the list `answers`. The answer typed under `input` is reported under `column`
       with odds e^epsilon against each other answer. The level is either the exact rational "epsilon", or follows from
@@ -338,12 +344,13 @@ class LocalKind(Kind, Protocol):
     - "lattice": discrete Gaussian noise on a number. The number typed under `input` is moved into [low, high], counted
       in units of (high - low)/`steps` from low, and rounded to the nearest whole number, with ties to even. A discrete
       Gaussian draw of standard deviation `sigma` is added. The sum is written under `column` as 16 hexadecimal digits
-      of two's complement. With 0 steps nothing is asked. low and high are doubles in their shortest spelling.
+      of two's complement. If `steps` is 0, the participant is asked nothing. low and high are doubles in their shortest
+      spelling.
 
     The `answers` of a response are the choices of the field `input`. The `worth` of a response is another field, which
     holds a number. The `input` of a lattice is a field that holds a number. `notion` is "rho" for a lattice, and
-    "epsilon" for a response. The device on a page uses nothing else, because the answer may influence only the law of
-    the drawn report (`confide.privacy.device_odds`).
+    "epsilon" for a response. The device on a page uses no other values, because the answer may influence only the
+    distribution of the drawn report (`confide.privacy.device_odds`).
 
     The program in the browser refuses instructions with a level above `confide.privacy.device_odds.LARGEST_LEVEL` (for
     a lattice, rho = steps^2/(2 sigma^2)). The program also refuses a level above `level`, which the page states.
@@ -377,21 +384,22 @@ class LocalKind(Kind, Protocol):
 
 @runtime_checkable
 class ContractKind(LocalKind, Protocol):
-    """A kind that asks twice: first for a report, which the operator may see, and later for a record, on terms that
-    follow from everybody's reports.
+    """A kind that collects data twice: first a report, which the operator may see, and later a record. The terms (the
+    contract) for the record follow from everybody's reports.
 
     `reported` is the row that the participant hands in first, and `asked_first` is its form; `asked` is the form of the
-    record. `contracts_file` is the path of the round of contracts, relative to the campaign file's folder. `draw_up`
-    makes a round, JSON-ready, from the file of reports, and leaves out the ids in `without` as if they had never
-    reported. `committed` returns the round's contracts as batches of the codec. `answered` returns the stored contracts
-    with the records that were sent on them, as the run takes them.
+    record. `contracts_file` is the path of the file with the contracts of a round, relative to the campaign file's
+    folder. `draw_up` makes the contracts of a round, JSON-ready, from the file of reports. The ids in `without` are
+    left out, as if they had never reported. `committed` returns the contracts of the round as batches of the codec.
+    `answered` returns the stored contracts with the records that participants sent under them, in the form that the run
+    takes.
 
     A participant first hands in a row of the file of reports. Later the participant hands in a row of the file of
     records, with their final contract. All contracts are stored together when they become final, so `submission`
-    refuses to prepare a single contract. `round_sections` is the operator's view of the round. `terms` are the terms of
-    one participant in a round, and `terms_sections` is their text for the participant. `on_terms` is the counterpart of
-    `private` for the record, on the participant's terms. `caution` is a warning about the record that the participant's
-    device shows to the participant alone; the text is empty if no warning is needed.
+    refuses to prepare a single contract. `round_sections` shows the round to the operator. `terms` are the terms of one
+    participant in a round, and `terms_sections` shows these terms to the participant. `on_terms` does for the record,
+    under the participant's terms, the same as `private` does for the report. `caution` is a warning about the record
+    that the participant's device shows to the participant alone; the text is empty if no warning is needed.
     """
 
     def asked_first(self, config: Any, plan: CampaignPlan) -> Sequence[Field]: ...
@@ -508,8 +516,8 @@ def _named(entry: EntryPoint) -> str:
 
 
 def summaries() -> tuple[dict[str, str], dict[str, str]]:
-    """Two mappings: from each usable installed kind to a one-line summary, and from each other kind to the reason why
-    it is unusable.
+    """Two mappings: from the name of each usable installed kind to a summary of one line, and from the name of each
+    other installed kind to the reason why the kind is unusable.
     """
     sound, broken = dict[str, str](), dict[str, str]()
     for name in kind_names():
@@ -521,8 +529,8 @@ def summaries() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def may_wait(name: str) -> bool:
-    """Whether runs of this kind may have to wait, in which case no day of publication is announced. The result is False
-    for an unknown kind.
+    """Whether runs of a kind may have to pause. If so, no day of publication is announced. The result is False for an
+    unknown kind.
 
     Args:
         name: the name of a kind.

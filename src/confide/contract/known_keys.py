@@ -1,4 +1,6 @@
-"""Base classes for the tables of campaign files, in which every key is known and no value changes after it was read."""
+"""Base classes for the tables of campaign files. Unknown keys are refused, and no value changes after the file was
+read.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +48,18 @@ class FileTable(Keys):
 def keys_of(
     kind: type[Declared], names: str, /, *, optional: bool = False, **called: str,
 ) -> Callable[[_Table], _Table]:
-    """Decorator that gives a table of a campaign file keys for a class's parameters, with the class's types, ranges and
-    help.
+    """Decorator that adds keys to a table of a campaign file: one key for each named parameter of a class, with the
+    type, range and help of the parameter.
 
-    The table's own keys come first.
+    The keys that the table declares by itself come first.
 
     Args:
         kind: a class with declared parameters (`confide.contract.parameters`).
         names: the names of the parameters that become keys, with spaces between them.
-        optional: True if every key may be left out, which gives None and lets a planner choose. With False, only a key
-            with a default in the class may be left out, and has that default.
-        called: mapping from a key in the file to the parameter, if their names differ.
+        optional: True if every key may be left out; the value is then None, and a planner chooses. If False, only a key
+            of a parameter with a default may be left out, and the default applies.
+        called: mapping from the name of a key to the name of its parameter, for keys with another name than the
+            parameter.
 
     Raises:
         TypeError: the class does not declare one of the parameters, or the table already has a key of the same name.
@@ -117,7 +120,7 @@ def _limited(kind: Any, parameter: Parameter) -> Any:
 
 
 MOST_PEOPLE = 10**8
-"""Largest number of invited slots of one campaign, whose public list of ids has to fit into memory."""
+"""Largest number of invited slots of one campaign. The public list of ids has to fit into memory."""
 
 
 class PeopleTable(Keys):

@@ -1,5 +1,5 @@
-"""The interface of a mechanism: public parameters, guarantees without data, one run, and a decoding for each
-participant.
+"""The interface of a mechanism: public parameters, guarantees that follow from the parameters alone, one run on the
+data, and the decoding of each participant's share.
 
 The module also defines the treatment of unusable records, and the share of unusable rows that a run accepts.
 """
@@ -45,7 +45,7 @@ _C = TypeVar("_C", bound=Certificate | None)
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """One round of collection: the question, and the people who are asked."""
+    """One round of collection: its name, and what is collected from each participant, such as "one sealed record"."""
 
     name: str
     asks: str
@@ -98,14 +98,15 @@ def _metered_on_a_device(submit: Callable[..., Any]) -> Callable[..., Any]:
 class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     """Base class of all mechanisms. A subclass is a frozen, keyword-only dataclass of public parameters only.
 
-    A subclass that names its types of billboard and certificate, `class Mine(Mechanism[MyBillboard, None])`, tells type
-    checkers and editors what its outcomes hold.
+    A subclass can name its types of billboard and certificate, as in `class Mine(Mechanism[MyBillboard, None])`. Type
+    checkers and editors then know the types in its outcomes.
 
-    The draws of a run are metered: each draw of a primitive (`confide.privacy.primitives`) is paid for by a line of
-    `lines` before it is made. A draw that exceeds its line raises an error.
+    The draws of a run are metered. Before each draw of a primitive (`confide.privacy.primitives`), its privacy cost is
+    subtracted from a line of `lines`. A draw that costs more than its line has left raises an error.
 
     The shares of `run` must equal those of n separate calls of `decode`, each with one record, its public position and
-    the billboard. The billboard lemma of joint differential privacy therefore holds by construction.
+    the billboard. By the billboard lemma, a run with a differentially private billboard therefore satisfies joint
+    differential privacy.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one record"),)
@@ -119,15 +120,15 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
     @abstractmethod
     def guarantees(self) -> Guarantees:
-        """Every promise of the mechanism, from public parameters alone."""
+        """Every promise of the mechanism, computed from public parameters alone."""
 
     @abstractmethod
     def events(self) -> Sequence[Spend]:
-        """The privacy events of a run, which are charged before the data are touched."""
+        """The privacy events of a run, which are charged to the ledger before any data are read."""
 
     def group_steps(self, size: int) -> int:
-        """The number of neighbour steps that together change `size` units of protection, where each step is covered by
-        the promise.
+        """The number of steps between neighbouring data sets that together change `size` units of protection. The
+        privacy promise covers each single step.
 
         Args:
             size: the number of records, bits or people, >= 1.
@@ -135,15 +136,15 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return size
 
     def group_guess(self, size: int, audience: Audience) -> float:
-        """A bound on the probability that an audience guesses correctly between two versions of `size` records, if the
-        mechanism proves more than its losses imply.
+        """A bound on the probability that an audience guesses correctly between two versions of `size` records. A
+        mechanism overrides this method if it proves a smaller bound than its privacy losses imply.
 
         Args:
             size: the number of records, bits or people, >= 1.
             audience: the audience that guesses. Both versions are equally likely before the audience sees the output.
 
         Returns:
-            A probability in [1/2, 1]; 1 if nothing is known beyond the consequences of the losses.
+            A probability in [1/2, 1]; 1 if no smaller bound is known than the privacy losses imply.
         """
         return 1.0
 
@@ -163,9 +164,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         Args:
             data: the records of all participants, or of the custodian, in a form that the mechanism takes.
             noise: the source of the mechanism's draws, such as `Noise.secure()`.
-            progress: a function that is called during the run, with public numbers alone. A campaign always passes a
-                function for the progress (`confide.contract.running.Reported`). A third party's mechanism may have a
-                `run` without the parameter `progress`.
+            progress: a function that is called during the run, with public numbers alone. A campaign always passes such
+                a function (`confide.contract.running.Reported`). A third party's mechanism may have a `run` without the
+                parameter `progress`.
         """
 
     @abstractmethod
@@ -179,12 +180,12 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """
 
     def certify(self, billboard: Billboard) -> C_co | None:
-        """The certificate of a run, recomputed from the billboard; None for a mechanism without certificates."""
+        """The certificate of a run, computed again from the billboard; None for a mechanism without certificates."""
         return None
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can come from this mechanism: the parts that follow from other parts are consistent
-        with them.
+        """Check that a billboard can come from this mechanism: every part that follows from other parts must agree with
+        them.
 
         The check of a billboard cannot show whether the noise of the billboard was really drawn.
 
@@ -196,19 +197,19 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     def drawn(self, billboard: Billboard) -> Iterable[tuple[str, Any, int]]:
         """The draws that a billboard shows, as triples: line of the charge, cost of one draw, number of draws.
 
-        A verifier of an evidence pack adds up the costs of the draws again. A mechanism whose draws all follow from its
-        parameters leaves this method out.
+        A verifier of an evidence pack adds up the costs of these draws again. A mechanism does not override this method
+        if all its draws follow from its parameters.
         """
         return ()
 
     def unreleased_streams(self) -> Mapping[str, Any]:
-        """Mapping from the first words of streams to the part of their noisy answers that is published, for streams
-        whose answers are not published in full.
+        """Mapping for streams of noisy answers that are not published in full: from the first words of a stream's name
+        to the part of its answers that is published.
 
         "noisy max" means that of each vector only the position of the largest entry is published, as in
         `report_noisy_max`. "sparse vector" means that only the comparisons with the threshold are published, as in
-        `SparseVector`. A `confide.audit.UnreleasedIntermediate` describes any other rule for the published part of an
-        answer.
+        `SparseVector`. Any other rule for the published part of an answer is described by a
+        `confide.audit.UnreleasedIntermediate`.
 
         An audit counts every other noisy answer as published. For the streams in this mapping, the audit tests whether
         more is published, such as the second largest entry. The loss stated by a third party's `UnreleasedIntermediate`
@@ -222,7 +223,8 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return found
 
     def part_streams(self) -> Mapping[str, str]:
-        """Mapping from the `part` of a privacy promise to the first words of the streams that the promise is about.
+        """Mapping from the `part` of a privacy promise to the first words of the names of the streams of noisy answers
+        that the promise is about.
 
         If the mapping does not name the part of a promise, an audit compares the promise with all noisy answers
         together.
@@ -279,14 +281,14 @@ share of the rows is unusable.
 """
 
 Unusable = Literal["refuse", "null"]
-"""Treatment of an unusable row. "refuse" rejects the whole table for one bad row, which informs every reader of the
-error message. "null" takes the row as the null record.
+"""Treatment of an unusable row. "refuse" rejects the whole table for one bad row, so the error message shows that there
+is a bad row. "null" counts the row as the null record.
 """
 
 
 def unusable_in(noise: NoiseSource) -> Unusable:
-    """The treatment of unusable rows in a run. In a release no visible result may depend on an unusable row, so the row
-    counts as the null record.
+    """The treatment of unusable rows in a run. In a release the row counts as the null record, because no visible
+    result may show that a row is unusable.
 
     Args:
         noise: the noise of the run.

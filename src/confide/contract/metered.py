@@ -13,14 +13,14 @@ WITHIN = "within the charge"
 
 
 class Overspent(ConfideError):
-    """A draw that would cost more than its line of the charge has left. The draw was not made.
+    """A draw that would cost more than its line of the privacy charge has left. The draw was not made.
 
     The error is a fault of the mechanism, and its message says nothing about any record.
 
     Args:
         line: name of the line.
         asked: the cost of the draw, in words.
-        left: the amounts charged and spent, in words.
+        left: the amounts charged and spent so far for the line, in words.
     """
 
     def __init__(self, line: str, asked: str, left: str) -> None:
@@ -35,8 +35,8 @@ class MeteredLine:
 
     Args:
         line: the name of the line.
-        form: "allowance", "fixed list", "session", "parallel groups", "without a draw", "on devices", "unprotected" or
-            "converted".
+        form: the way in which the line pays for draws: "allowance", "fixed list", "session", "parallel groups",
+            "without a draw", "on devices", "unprotected" or "converted".
         spent: the statement that all draws of the line were within the charge; a run that exceeds a line publishes
             nothing.
     """
@@ -52,9 +52,8 @@ class Metered:
     """The published record of a run's meter.
 
     Args:
-        lines: the lines of the charge, in its order.
-        around: whether some draw was not paid for by any line. Only a mechanism from outside confide can make draws
-            that no line pays for.
+        lines: the lines of the privacy charge, in the order of the charge.
+        around: whether the run made a draw that no line pays for. Only a third party's mechanism can make such a draw.
     """
 
     lines: tuple[MeteredLine, ...]

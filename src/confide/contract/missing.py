@@ -27,7 +27,8 @@ class MissingArguments(InvalidInput, TypeError):
     without arguments that it needs.
 
     Args:
-        missing: the missing arguments; an entry with several names means that one of them is needed.
+        missing: a tuple of names for each missing argument. A tuple of several names means that one of these arguments
+            is needed.
         said: mapping from the name of an argument to the description of the argument in the function's docstring.
     """
 
@@ -46,12 +47,12 @@ class MissingArguments(InvalidInput, TypeError):
 
 
 def names_missing(*groups: str, **where: str) -> Callable[[_Entry], _Entry]:
-    """Decorator with which a function names all arguments that a call lacks in one error: those without a default, and
-    the given ones.
+    """Decorator that makes a function name all missing arguments of a call in one error: arguments without a default,
+    and the arguments named in `groups` and `where`.
 
     Args:
-        groups: arguments with the default None that are needed as well; "budget | error" means that one of the two is
-            needed.
+        groups: names of arguments that are needed although their default is None. "budget | error" means that one of
+            the two arguments is needed.
         where: mapping from an argument A to another argument B that needs it; A counts as missing only if B is given.
 
     Example:

@@ -1,7 +1,8 @@
-"""The questions that every offer has to answer. A participant decides by the answers, so none may be left out.
+"""The questions that every offer to participants has to answer. Participants decide by the answers, so no answer may be
+left out.
 
-A section of an offer states which question it answers (`Section.answers`), and a kind may add further sections. Answers
-that are the same for all kinds come from functions of this module.
+Each section of an offer names the question that it answers (`Section.answers`), and a campaign kind may add further
+sections. The functions of this module make the answers that are the same for all kinds.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _LARGEST_POWER = 700.0  # of e that a number holds
 
 
 class Question(StrEnum):
-    """A question that an offer answers for a participant before they agree. The value is the title of the section with
-    the answer.
+    """A question that an offer answers before a participant agrees. The value is the title of the section with the
+    answer.
     """
 
     REPORT = "What you report"
@@ -46,8 +47,8 @@ def answer(question: Question, *parts: str | Block) -> Section:
     """The section that answers a question.
 
     Args:
-        question: the question.
-        parts: paragraphs, and other blocks between them; empty ones are left out.
+        question: the question that the section answers.
+        parts: paragraphs and other blocks, in order. Empty paragraphs are left out.
 
     Example:
         >>> answer(Question.TRUSTED, "Nobody.", "").blocks
@@ -57,7 +58,7 @@ def answer(question: Question, *parts: str | Block) -> Section:
 
 
 def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
-    """The questions that an offer leaves open; a section without blocks answers nothing.
+    """The questions that no section of an offer answers. A section without blocks answers nothing.
 
     Args:
         offer: the sections of the offer.
@@ -67,8 +68,8 @@ def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:
-    """The largest probability of a right guess between two neighbours that are equally likely before the output is
-    seen: (e^epsilon + delta)/(1 + e^epsilon).
+    """The largest probability of a correct guess between two neighbouring data sets that are equally likely before the
+    output is seen: (e^epsilon + delta)/(1 + e^epsilon).
 
     Some (epsilon, delta)-DP channel attains this probability.
 
@@ -108,23 +109,24 @@ def likelier(level: float) -> str:
 
 
 def lies(promises: Guarantees, otherwise: str = NO_TRUTH, *, sentence: Sentence = Truthfulness.sentence) -> str:
-    """A text on the gain from a lie: the guarantees of truthfulness, each with its condition and its note.
+    """A text on the gain from a lie: the guarantees of truthfulness that can be claimed and are not vacuous, each with
+    its condition and its note.
 
     Args:
         promises: the promises of the mechanism.
-        otherwise: the text for a mechanism whose guarantees of truthfulness all say nothing.
-        sentence: function that words a promise, if a kind has its own words.
+        otherwise: the text for a mechanism without such a guarantee.
+        sentence: function that returns the sentence of a promise; by default the sentence of its class.
     """
     return " ".join(stated(promises.of(Truthfulness), sentence)) or otherwise
 
 
 def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",
                 deposit: bool = False) -> Sequence[str]:
-    """Paragraphs on how a participant of any kind withdraws what they handed in.
+    """Paragraphs on how a participant withdraws a submission, for all campaign kinds.
 
     Args:
         more: further facts that the participant has to know, in whole sentences.
-        absent: the treatment of the record after a withdrawal before the publication.
+        absent: a clause on how the record is treated if the participant withdraws before the publication.
         deposit: whether the participant leaves a deposit.
     """
     back = " If you left a deposit, you get it back." if deposit else ""

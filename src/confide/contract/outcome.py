@@ -1,8 +1,8 @@
 """The result of a mechanism: a public billboard, one private share per participant, and the guarantees.
 
-The billboard is everything that anyone may see. A share is what one participant gets, and is a function of their own
-record and the billboard. An outcome made with simulated noise has another type, `SimulatedOutcome`. A simulated outcome
-says `release_safe = False`, may carry diagnostics computed from private data, and cannot be settled.
+The billboard is everything that anyone may see. A share is one participant's part of the result, and is a function of
+their own record and the billboard. An outcome with simulated noise has another type, `SimulatedOutcome`. A simulated
+outcome has `release_safe = False`, may hold diagnostics computed from private data, and cannot be settled.
 
 Type parameters give type checkers the types of a mechanism's billboard and certificate, and of the outcomes of its
 runs. A bare `Mechanism` or `Outcome` in an annotation stands for any type of billboard. The type parameters have no
@@ -60,8 +60,8 @@ B_co = TypeVar("B_co", bound="Billboard", default="Billboard", covariant=True)
 """Type variable for the type of the billboard."""
 
 C_co = TypeVar("C_co", bound="Certificate | None", default="Certificate | None", covariant=True)
-"""Type variable for the type of the certificate: None for a mechanism without certificates, a union with None if only
-some runs have one.
+"""Type variable for the type of the certificate: None for a mechanism without certificates, and a union with None if
+only some runs have a certificate.
 """
 
 
@@ -108,10 +108,10 @@ def _short(value: Any) -> str | int | float:
 
 
 def as_billboard(given: object) -> Billboard:
-    """The given object if it is a billboard; any other object is refused.
+    """Check that an object is a billboard, and return it.
 
     Args:
-        given: a billboard, or something else, such as an outcome or None.
+        given: the object to check.
 
     Raises:
         InvalidInput: the object is no billboard.
@@ -124,15 +124,15 @@ def as_billboard(given: object) -> Billboard:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Certificate:
-    """Claims that are computed from the billboard alone after the run, at no cost in privacy, because they are
-    post-processing.
+    """Base class of certificates. A certificate is computed after the run from the billboard alone, so it has no
+    privacy cost (post-processing).
     """
 
 
 @wire("Provenance", "confide python parts noise")
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The origin of an outcome: versions of confide and of the libraries it computes with, and the kind of noise."""
+    """The origin of an outcome: the versions of confide and of the libraries used, and the kind of noise."""
 
     confide: str
     python: str
@@ -210,8 +210,8 @@ class _Public(Generic[B_co, C_co]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PublicOutcome(_Public[B_co, C_co]):
-    """The public part of a settled campaign, which is everything but the shares; it is enough for a participant to
-    decode their own share.
+    """The public part of a settled campaign's outcome: everything except the shares. From this part and their own
+    record, a participant can decode their own share.
     """
 
     release_safe: ClassVar[bool] = True
@@ -221,11 +221,11 @@ class PublicOutcome(_Public[B_co, C_co]):
         """Read the public outcome from `manifest.json` and `columns/`; no other files are needed.
 
         Args:
-            folder: the folder of the files.
-            sha256: the digest that the manifest must have, if it is known.
+            folder: the folder of the outcome.
+            sha256: the SHA-256 digest that the manifest must have, in hexadecimal; None if it is unknown.
 
         Raises:
-            InvalidInput: names the file that is missing, altered, or not part of an outcome.
+            InvalidInput: a file is missing, altered, or not a part of an outcome. The message names the file.
         """
         from confide.contract.outcome_folder import read_public
 
@@ -242,16 +242,17 @@ class _AnyOutcome(_Public[B_co, C_co]):
                              provenance=self.provenance, certificate=self.certificate, meter=self.meter)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write `manifest.json` and `columns/`, which are public, and `shares/`, which only its owner, the operator,
-        can read.
+        """Write `manifest.json` and `columns/`, which are public, and `shares/`, which only the operator, as the owner
+        of the folder, can read.
 
-        A simulated outcome follows from private data and a seed, so only its owner can read any part of it.
+        A simulated outcome follows from private data and a seed, so only the owner of the files can read any part of
+        it.
 
         Args:
-            folder: an existing or new directory; files of an earlier outcome in it are an error.
+            folder: an existing or new folder, which must not hold files of an earlier outcome.
 
         Raises:
-            Refused: the outcome was made with an audit's noise, and only looks like a release.
+            Refused: an audit recorded the run or forced its noise, although the outcome has the type of a release.
         """
         from confide.contract.outcome_folder import write
 
@@ -260,16 +261,16 @@ class _AnyOutcome(_Public[B_co, C_co]):
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, sha256: str | None = None) -> Self:
-        """Read an outcome that `save` wrote. Digests are checked, and only types that the mechanism's kind names are
-        rebuilt.
+        """Read an outcome that `save` wrote. Digests are checked, and only objects of the types that the mechanism's
+        kind names are rebuilt.
 
         Args:
             folder: the folder in which the outcome was saved.
-            sha256: the digest that the manifest must have, if it is known.
+            sha256: the SHA-256 digest that the manifest must have, in hexadecimal; None if it is unknown.
 
         Raises:
-            InvalidInput: no outcome in the folder, another format, altered columns, or an outcome of the other type;
-                names the file.
+            InvalidInput: the folder has no outcome, another format, altered columns, or an outcome of the other type.
+                The message names the file.
         """
         from confide.contract.outcome_folder import read_public, read_shares
 
@@ -293,10 +294,11 @@ class Outcome(_AnyOutcome[B_co, C_co]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SimulatedOutcome(_AnyOutcome[B_co, C_co]):
-    """The outcome of a run with simulated or replayed noise: a study, never a release.
+    """The outcome of a run with simulated noise, or with noise that was given in advance (`Noise.replayed`). Such an
+    outcome is a study, never a release.
 
     Args:
-        diagnostics: true errors and similar figures, computed from private data.
+        diagnostics: true errors and similar figures, which are computed from private data and must not be published.
     """
 
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
@@ -309,7 +311,8 @@ RunOutcome = Outcome[B_co, C_co] | SimulatedOutcome[B_co, C_co]
 
 
 def check_release(outcome: _Public) -> None:
-    """Check that an outcome may leave the process as the kind of outcome that it claims to be.
+    """Check that an outcome may leave the process: an outcome of the type `Outcome` must come from a real run, not from
+    an audit.
 
     Args:
         outcome: the outcome of a run.
@@ -331,7 +334,7 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
         column: the column of the shares that holds the amount.
 
     Raises:
-        InvalidInput: shares of another campaign.
+        InvalidInput: the shares belong to another campaign.
         Refused: the participant withdrew, and their share was erased.
     """
     try:

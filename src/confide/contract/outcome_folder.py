@@ -2,7 +2,7 @@
 alone.
 
 The files may come from a stranger. Reading an outcome checks digests, and rebuilds only objects of types that the
-mechanism's kind names. Any other error while files are read is raised as a fault of the file that causes the error.
+mechanism's kind names. Any other error while a file is read is replaced by an error that names the file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PARTS: dict[str, tuple[type, ...]] = {
 
 
 _LATER: dict[str, tuple[type, ...]] = {"meter": (Metered, type(None))}
-"""Parts of an outcome, with their types, that older outcomes do not have."""
+"""Mapping from the parts of an outcome that older outcomes lack to the types of these parts."""
 
 
 def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], shares: pa.Table) -> None:
@@ -56,7 +56,7 @@ def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], 
     their owner alone.
 
     Raises:
-        InvalidInput: the folder holds an outcome already.
+        InvalidInput: the folder already holds an outcome.
     """
     if (folder / MANIFEST).exists():
         raise InvalidInput("folder", f"{folder} already holds an outcome", "choose another folder")
@@ -77,11 +77,11 @@ def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], 
 
 
 def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_safe: bool) -> dict[str, Any]:
-    """The fields of an outcome that its public files hold.
+    """The fields of an outcome that are stored in its public files.
 
     Args:
-        folder: the folder of the files.
-        sha256: the digest that the manifest must have, if it is known.
+        folder: the folder of the outcome.
+        sha256: the SHA-256 digest that the manifest must have, in hexadecimal; None if it is unknown.
         release_safe: True if the outcome must be a release, False if it must be a simulated outcome.
 
     Raises:
@@ -124,11 +124,11 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
 
 
 def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
-    """The types that a manifest may hold, by wire name: the types that the kind of its mechanism names, the types of a
-    source's printed mechanism, and the types of every outcome.
+    """Mapping from wire name to type, for all types that a manifest may hold: the types that the kind of the mechanism
+    names, the types of mechanisms as printed in a source, and the types that every outcome has.
 
     Args:
-        manifest: the manifest, possibly a stranger's.
+        manifest: the contents of the manifest, which may come from a stranger.
 
     Raises:
         InvalidInput: no installed kind knows the mechanism.
@@ -147,7 +147,7 @@ def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
     """The fields of a released outcome, from its public files and its shares.
 
     Raises:
-        InvalidInput: the contents are not the contents that an outcome writes.
+        InvalidInput: the files do not have the form in which outcomes are written.
     """
     return {**public_parts(files), "shares": table_from_bytes(shares)}
 
@@ -155,10 +155,10 @@ def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
 def public_parts(
     files: Mapping[str, bytes], folder: Path = Path(), *, release_safe: bool = True
 ) -> dict[str, Any]:
-    """The fields of an outcome that its public files hold; the files may be a stranger's.
+    """The fields of an outcome that are stored in its public files. The files may come from a stranger.
 
     Args:
-        files: mapping from a path to bytes.
+        files: mapping from the path of a file, relative to the folder, to the contents as bytes.
         folder: the folder from which the files come, for the error message.
         release_safe: True if the outcome must be a release, False if it must be a simulated outcome.
 
@@ -178,7 +178,7 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
     """The shares in an outcome's folder.
 
     Raises:
-        InvalidInput: names the file that is missing or altered.
+        InvalidInput: a file is missing or altered. The message names the file.
     """
     folder = as_path("folder", folder) / "shares"
     path = folder / MANIFEST

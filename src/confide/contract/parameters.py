@@ -2,9 +2,9 @@
 
     increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
 
-The annotation gives the constructor's check (`Declared`), the lines of the class's docstring, and the keys of a
-campaign file's table with their schema (`confide.contract.known_keys.keys_of`). Annotations are read when they are
-first needed, not at import.
+Three things are made from the annotation: the check in the constructor (`Declared`), the lines of the class's
+docstring, and keys of a campaign file with their JSON schema (`confide.contract.known_keys.keys_of`). Annotations are
+read when they are first needed, not at import.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class Parameter:
 
     @property
     def text(self) -> str:
-        """The help, with the symbol before it and the unit after it."""
+        """The text of the help, preceded by the symbol and followed by the unit, if they are given."""
         return f"{self.symbol}, " * bool(self.symbol) + self.help + f", in {self.unit}" * bool(self.unit)
 
     def holds(self, value: Any) -> bool:
         """Whether a number lies in the range.
 
         Args:
-            value: a number.
+            value: the number to check.
         """
         return not ((self.above is not None and value <= self.above)
                     or (self.at_least is not None and value < self.at_least)
@@ -120,10 +120,11 @@ def _short(bound: float) -> str:
 
 @cache
 def parameters(kind: type) -> Mapping[str, DeclaredParameter]:
-    """The declared parameters of a dataclass by their names, inherited ones included, in the constructor's order.
+    """Mapping from name to declared parameter of a dataclass, in the order of the constructor. Inherited parameters are
+    included.
 
     Args:
-        kind: the dataclass.
+        kind: a dataclass with declared parameters.
 
     Raises:
         TypeError: an annotation contains a name that its module does not have at run time.
@@ -175,7 +176,7 @@ class Declared:
     docstring.
 
     A subclass with checks of its own calls `super().__post_init__()` first. If a subclass has a method `for_budget`,
-    its error names all arguments that a call lacks.
+    the error for an incomplete call of this method names all missing arguments.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -207,7 +208,7 @@ def check_parameters(it: Any) -> None:
         it: an instance of a dataclass with declared parameters.
 
     Raises:
-        InvalidInput: a value has another type, or is out of range; names the field and the limit.
+        InvalidInput: a value has a wrong type, or is out of range. The message names the field and the limit.
     """
     of_it: Any = type(it)
     for name, number, low, high, words, passes, usual, items, kind, parameter in _usual(of_it):

@@ -29,10 +29,10 @@ class PayoutTerms:
         currency: the name of the currency.
         minor_units: the number of smallest units in one unit of the currency, such as 100 cents in one euro; a power of
             ten.
-        highest: the bound on every share that the plan promises, in smallest units of the currency. A plan's trial
-            checks shares against the bound, and so does the settlement of a third party's mechanism.
-        deposit: the deposit of each participant in smallest units of the currency, which they get back with their
-            payment.
+        highest: upper bound on every share, in the smallest units of the currency, as promised in the plan. The trial
+            run of a plan checks the shares against this bound, and so does the settlement of a third party's mechanism.
+        deposit: the deposit of each participant in the smallest units of the currency. Participants get the deposit
+            back with their payment.
 
     Raises:
         InvalidInput: an argument out of range, such as `minor_units` that is no power of ten.
@@ -58,7 +58,7 @@ class PayoutTerms:
         """Check that the sum of all payments fits the number types of databases and banks.
 
         Args:
-            people: number of invited slots.
+            people: number of invited participants.
 
         Raises:
             Refused: the sum could exceed 2^63 - 1 smallest units of the currency.
@@ -110,15 +110,15 @@ class PayoutTerms:
                 "column of int64")
 
     def amounts(self, shares: pa.Table, deposited: np.ndarray | None = None) -> Iterator[list[tuple[int, int]]]:
-        """The slot and the amount of everybody who is paid, in blocks. The amount is the share plus the deposit, and at
-        least 0.
+        """Blocks of pairs (slot, amount) for everybody who is paid. The amount, in the smallest units of the currency,
+        is the share plus the deposit, and at least 0.
 
         Args:
             shares: a table with one row for each slot, with amounts in whole smallest units of the currency.
             deposited: the slots of participants who left a deposit with their report; None for nobody.
 
         Raises:
-            InvalidInput: a share is no whole number; nobody is paid.
+            InvalidInput: a share is no whole number. In this case nobody is paid.
         """
         coins = self._coins(shares)
         if deposited is not None:
@@ -129,5 +129,5 @@ class PayoutTerms:
             yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
 
     def money(self, coins: int) -> str:
-        """An amount of smallest units as exact text in the unit of the currency."""
+        """An amount, given in the smallest units of the currency, as exact text in the unit of the currency."""
         return money(coins, self.minor_units, self.currency)

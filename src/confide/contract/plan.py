@@ -1,4 +1,4 @@
-"""The plan of a family: a mechanism, its promises, and the figures by which it was chosen."""
+"""Plans: the mechanism that a planner chose, its promises, and the figures on which the choice is based."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _M_co = TypeVar("_M_co", bound=_Guaranteed, covariant=True)
 
 
 class Predicted(NamedTuple):
-    """A figure that a run is expected to show, from public facts alone.
+    """A figure that is predicted for a run from public facts alone.
 
     Args:
         value: the figure; infinite or not a number if nothing is known.
@@ -51,9 +51,9 @@ class Alternative:
 
     Args:
         name: the name of the method or the mechanism.
-        predicted: the same figures as in the plan, as far as they are known.
-        refused: the reason why the alternative cannot run, or was not chosen; empty for the chosen one.
-        mechanism: the mechanism, ready to run; None if it cannot run, or if the alternative is only a figure for
+        predicted: mapping from name to figure, with the names of the plan's own figures. Unknown figures are missing.
+        refused: the reason why the alternative cannot run or was not chosen; empty for the chosen alternative.
+        mechanism: the mechanism, ready to run; None if it cannot run, or if the alternative only gives figures for
             comparison.
     """
 
@@ -64,7 +64,7 @@ class Alternative:
 
 
 class Plan(Shown, ABC, Generic[_M_co]):
-    """A mechanism with settings that a family's `plan` chose from public facts, and the figures to expect of it.
+    """A mechanism with settings that a planner chose from public facts, and the figures that are predicted for its run.
 
     A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data. A plan
     prints its figures and warnings; in a notebook it also shows its alternatives and promises.
@@ -84,16 +84,18 @@ class Plan(Shown, ABC, Generic[_M_co]):
     @property
     @abstractmethod
     def predicted(self) -> Mapping[str, Predicted]:
-        """The figures that a run is expected to show, by name. Plans are compared by the first figure."""
+        """Mapping from the name of a figure to the figure that is predicted for a run. Plans are compared by the first
+        figure.
+        """
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other mechanisms that were compared, the best first."""
+        """The methods and mechanisms that were compared, the best first."""
         return ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Facts to know before a run, one sentence each."""
+        """Warnings that the operator has to know before a run, one sentence each."""
         return ()
 
     @property
@@ -102,7 +104,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
         return wire_name(self.mechanism)
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary: first the keys that every plan has, then the keys of its family."""
+        """A JSON-ready dictionary: first the keys that every plan has, then the keys of the plan's own class."""
         return {
             "mechanism": self._name, "predicted": _listed(self.predicted),
             "alternatives": [{"name": each.name, "predicted": _listed(each.predicted), "refused": each.refused}
@@ -118,7 +120,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
         """A picture of the choice, for a notebook or a report."""
 
     def table(self) -> Table:
-        """The plan and its alternatives as a small table, with a row for each and a column for each figure."""
+        """The plan and its alternatives as a small table, with one row for each and a column for each figure."""
         here = Alternative(name=self._name, predicted=self.predicted)
         rows = [here, *self.alternatives]
         names = list(dict.fromkeys(name for each in rows for name in each.predicted))

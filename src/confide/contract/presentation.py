@@ -1,8 +1,8 @@
-"""Sections of text, tables and pictures that families produce without knowing where they are shown.
+"""Sections of text, tables and pictures. The code that makes a section does not know where the section is shown.
 
 The command line prints sections, `--json` writes them as JSON, and a report page draws them. A section that uses
 private data is marked `study` or `private`, and the renderers show the mark. Plans, guarantees and billboards are
-subclasses of `Shown`: they appear as text in a terminal, and as tables in a notebook.
+subclasses of `Shown`. Objects of these classes appear as text in a terminal, and as tables in a notebook.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Text:
 @wire("Table", "columns rows note")
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A small table whose cells are strings or numbers, which are formatted only when they are shown.
+    """A small table of strings and numbers. Numbers are formatted only when the table is shown.
 
     Args:
         columns: the headings, with units.
-        rows: one sequence per row.
-        note: the facts that a reader needs to understand the table, such as the confidence level of its intervals.
+        rows: the rows, each a sequence with one cell for each column.
+        note: a text below the table that explains the table, such as the confidence level of intervals.
     """
 
     columns: tuple[str, ...]
@@ -133,7 +133,7 @@ class Picture:
                 .json gives the specification alone.
 
         Raises:
-            InvalidInput: another ending, nothing to draw, or the extra is not installed.
+            InvalidInput: the path has another ending, the picture has no specification, or the extra is not installed.
         """
         file = as_path("path", path)
         ending = file.suffix.lower()
@@ -173,15 +173,15 @@ class Section:
     """A titled part of a page.
 
     Args:
-        title: heading.
+        title: heading of the section.
         blocks: the texts, tables and pictures below the heading.
         study: True if private data were used under simulated noise, so that the section is no release.
         private: True if the section is meant for one participant or the operator.
-        found: whether the first paragraph of the section is the main result of a campaign, which a page shows in large
-            letters.
+        found: whether the first paragraph of the section states the main result of a campaign. A page shows this
+            paragraph in large letters.
         folded: whether a page shows only the heading until a reader opens the section.
-        answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty if
-            none.
+        answers: name of the `confide.contract.offering.Question` that the section answers in an offer, such as "sees";
+            empty if the section answers none.
     """
 
     title: str
@@ -194,7 +194,7 @@ class Section:
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
-        """The paragraphs of all its texts."""
+        """The paragraphs of all texts of the section, in order."""
         return tuple(each for block in self.blocks if isinstance(block, Text) for each in block.paragraphs)
 
     @property
@@ -208,7 +208,8 @@ class Section:
 
 
 def joined(*parts: str | Block) -> tuple[Block, ...]:
-    """Paragraphs and other blocks in order. Consecutive paragraphs become one text, and empty ones are left out.
+    """Paragraphs and other blocks in order. Consecutive paragraphs become one `Text`, and empty paragraphs are left
+    out.
 
     Args:
         parts: the parts in order.

@@ -1,9 +1,9 @@
-"""Private helpers of an object, stored beside the object instead of in it. With helpers stored outside, objects that
-serve a release and objects that serve an audit look alike.
+"""Private helpers of an object, stored beside the object instead of in its attributes. As a result, the objects that a
+mechanism gets in a release and in an audit look alike.
 
 A mechanism whose code inspects its arguments (their type or attributes) could otherwise see whether they come from an
-audit. Code could still find the origin of its arguments elsewhere, such as up the call stack. Helpers stored beside an
-object are therefore no defence against deliberately deceptive code.
+audit. The code could still find the origin of its arguments elsewhere, for example in the call stack. Helpers stored
+beside an object are therefore no defence against deliberately deceptive code.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def has_private_part(front: object) -> bool:
 
 
 def behind(front: object) -> Any:
-    """The helper that is stored for an object.
+    """The helper object that is stored for an object.
 
     Raises:
-        KeyError: no helper is stored, as for a copy of the object.
+        KeyError: no helper is stored for the object. A copy of an object has no helper.
     """
     return _BEHIND[front]

@@ -1,4 +1,6 @@
-"""Reading of probabilities that people supply: numbers of 16 or 32 bits count as the decimals that they stand for."""
+"""Conversion of probabilities that users supply. A number of 16 or 32 bits counts as the decimal that it was rounded
+from.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from numpy.typing import NDArray
 __all__ = ["as_probabilities"]
 
 _WRITTEN = 1 << 20
-"""Largest number of values that are read as decimals, which takes a microsecond for each value."""
+"""Largest number of values that are converted through their decimals. The conversion takes a microsecond for each
+value.
+"""
 
 
 def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
@@ -26,8 +30,8 @@ def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
         axis: the axis along which the numbers are meant to sum to 1.
 
     Raises:
-        TypeError: no numbers.
-        ValueError: no numbers, or rows of different lengths.
+        TypeError: the values are no numbers.
+        ValueError: the values are no numbers, or rows have different lengths.
 
     Example:
         >>> as_probabilities(np.array([0.2, 0.3, 0.5], np.float32)).tolist()

@@ -20,10 +20,11 @@ _PATIENCE = 10.0  # seconds without a word
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress | None]:
-    """A function that work calls as it advances; None if the output is no terminal, so that nothing is shown.
+    """Context manager that shows a progress bar. Its value is a function to call as the work advances, or None if the
+    output is no terminal and nothing is shown.
 
     Args:
-        label: a name for the work.
+        label: the name of the work, as it is shown.
     """
     if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
         yield None
@@ -45,11 +46,11 @@ def progress_bar(label: str) -> Iterator[Progress | None]:
 
 @contextmanager
 def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
-    """Show that work of unknown length, on public settings alone, still goes on. A terminal shows the elapsed time. Any
-    other output gets one line if the work takes longer than `seconds`.
+    """Context manager that shows that work of unknown length still goes on. A terminal shows the elapsed time. Any
+    other output gets one line if the work takes longer than `seconds`. The work must depend on public settings alone.
 
     Args:
-        label: a name for the work.
+        label: the name of the work, as it is shown.
         seconds: the time after which the line is written.
     """
     if sys.stderr.isatty():

@@ -1,10 +1,10 @@
-"""Remedies: settings that would be accepted instead of a refused one, rounded to the accepted side and tested exactly
-as printed.
+"""Remedies: settings that would be accepted in place of refused settings. The numbers are rounded to the accepted side
+and tested exactly as printed.
 
-A refusal that names a number promises that this number is accepted. The number is therefore rounded to the accepted
-side, and the constructor or planner is called with it before it is printed. If the call with the rounded number is
-refused, the number moves further to the accepted side. A number whose test would take over a second is printed as "not
-tried". During a test no further remedies are tested, because nobody reads the refusals of a test.
+A refusal that names a number promises that this number would be accepted. The number is therefore rounded to the
+accepted side. Before the number is printed, the constructor or planner is called with it. If this call is refused, a
+number further on the accepted side is tried. A number whose test would take over a second is printed as "not tried".
+During a test no further remedies are tested, because nobody reads the refusals of a test.
 
 All functions depend on the settings alone, which are public.
 """
@@ -39,10 +39,10 @@ class Remedy:
     """One change of the settings that would be accepted.
 
     Args:
-        words: the sentence, with a place for each setting, such as "epsilon >= {epsilon}".
+        words: the text of the remedy, with a place for each setting, such as "epsilon >= {epsilon}".
         settings: mapping from a setting to its number, exactly as it is printed.
-        up: True if larger numbers are accepted as well, False if smaller ones are.
-        digits: the number of printed digits.
+        up: True if larger numbers are accepted as well, False if smaller numbers are.
+        digits: the number of significant digits that are printed.
         tried: whether the settings were tested as printed, and accepted.
         file: mapping from a key of the campaign file, such as "people.count", to its value; empty if the words name no
             keys. If the mapping is not empty, whole numbers are printed in TOML's form.
@@ -70,10 +70,10 @@ class Remedy:
 
 
 def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
-    """Round a number up, or down with `up=False`, to a given number of significant decimal digits.
+    """Round a number to a given number of significant decimal digits, upwards if `up` is True and otherwise downwards.
 
     Args:
-        number: a finite number, or an infinite one, which is unchanged.
+        number: the number to round. An infinite number is returned unchanged.
         up: whether to round up.
         digits: the number of digits of the result, >= 1.
 
@@ -92,9 +92,9 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
     """A bound as text, rounded so that every value on the accepted side of the printed number is accepted.
 
     Args:
-        number: the bound.
-        up: True if larger numbers are accepted, False if smaller ones are.
-        digits: the largest number of printed digits. Fewer digits are printed if the number has fewer digits.
+        number: the bound to print.
+        up: True if larger numbers are accepted, False if smaller numbers are.
+        digits: the largest number of significant digits that are printed.
 
     Example:
         >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4), printed(1e12)
@@ -108,8 +108,8 @@ def within(low: float, high: float, *, digits: int = 12) -> str:
     """A closed interval as text, rounded inward so that every value in the printed interval is accepted.
 
     Args:
-        low: the lower bound.
-        high: the upper bound.
+        low: lower end of the interval.
+        high: upper end of the interval.
         digits: the largest number of printed digits of each bound.
 
     Example:
@@ -125,7 +125,7 @@ def trying() -> bool:
 
 
 def accepted(attempt: Callable[[], Any]) -> bool:
-    """Whether a call is accepted: it raises no refusal, and its result is not False.
+    """Whether a call raises no refusal and does not return False.
 
     Args:
         attempt: a function that calls the constructor or planner.
@@ -155,14 +155,15 @@ def tried(
     nearby is accepted.
 
     Args:
-        words: the sentence, with a place for each setting.
+        words: the text of the remedy, with a place for each setting, such as "epsilon >= {epsilon}".
         attempt: a function that calls the refused constructor or planner with the settings. A refusal, or the result
             False, means that the settings are not accepted.
         up: True if the numbers are rounded up and moved further up, False for down.
         digits: the number of digits of numbers that are not whole; whole numbers are printed in full.
-        seconds: the rough time of one test, if it is known. A test that takes over a second is not made.
-        starts: a number near an accepted one, by the name of the setting; ints stay whole. A function is called only
-            when its number is needed. None and infinity give no remedy.
+        seconds: the estimated time of one test; 0 if it is unknown. A test that would take over a second is not made.
+        starts: mapping from the name of a setting to a number near an accepted number, or to a function that returns
+            such a number when it is needed. An int stays a whole number. If a number is None or infinite, there is no
+            remedy.
 
     Example:
         >>> def square(side: float) -> None:
@@ -204,10 +205,10 @@ def _out(start: float, step: int, up: bool, digits: int) -> float:
 
 
 def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Remedy, ...]:
-    """The ways out of a refusal that was raised by an inner call, with their numbers tested by `attempt` instead.
+    """The remedies for a refusal that was raised by an inner call. The numbers are tested again, by `attempt`.
 
-    A planner gets other settings from its caller than it passes to a constructor. A number that the constructor accepts
-    may therefore be refused by the planner.
+    A planner does not pass its own settings unchanged to a constructor. The planner may therefore refuse a number that
+    the constructor accepts.
 
     Args:
         error: the error that the inner call raised.
@@ -225,19 +226,20 @@ def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Rem
 def first_that(
     does: Callable[[float], Any], start: float, *, up: bool = True, close: float = 1e-3, farthest: float = _FARTHEST
 ) -> float | None:
-    """Search on one side of a start for an accepted number that is close to the first accepted one; None if none is
-    found.
+    """Search, on one side of a starting number, for an accepted number that is close to the nearest accepted number.
+    The result is None if no accepted number is found.
 
     The search doubles or halves the distance, and then bisects. The search is meant for conditions that hold for all
-    numbers beyond the first accepted one. A refusal, or the result False, means that a number is not accepted.
+    numbers beyond the nearest accepted number. A refusal, or the result False, means that a number is not accepted.
 
     Args:
-        does: function that tests whether a number is accepted. The function gets whole numbers if the start is an int.
-        start: the number at which the search begins, > 0; it is not accepted itself.
+        does: function that tests whether a number is accepted. If `start` is an int, the function gets only whole
+            numbers.
+        start: the number at which the search begins, > 0. This number itself is not accepted.
         up: True to search above the start, False to search below.
-        close: the largest relative distance of the result from the closest accepted number. If the result is a whole
-            number, it is the closest accepted number itself.
-        farthest: the largest factor between the start and the result.
+        close: the largest relative distance between the result and the nearest accepted number. If `start` is an int,
+            the result is the nearest accepted number itself.
+        farthest: the largest factor by which the result may exceed `start`, or fall below it.
 
     Example:
         >>> first_that(lambda n: n * n > 1000, 1), round(first_that(lambda x: x < 0.3, 1.0, up=False), 3)

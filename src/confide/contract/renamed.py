@@ -4,7 +4,7 @@
 checkers know only today's names, and report an old name as an error. `renames()` lists all old names, for the
 documentation and the tests. Old names in campaign files are handled by `confide.contract.file_words`.
 
-`by_position_before` lets calls pass arguments by position that are keyword-only today, until 1.0.0 and with a warning.
+`by_position_before` accepts, until 1.0.0 and with a warning, arguments by position that are keyword-only today.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _PASSED_THROUGH = ("copy", "dataclasses", "functools", "contextlib")
 """Modules of the standard library whose frames may lie between a caller and confide's code."""
 
 _REPLACING = {getattr(dataclasses, name).__code__ for name in ("replace", "_replace") if hasattr(dataclasses, name)}
-"""The code objects that `dataclasses.replace` and `copy.replace` run. `dataclasses.replace` and `copy.replace` pass on
-all fields of the original together with the changed ones.
+"""The code objects that `dataclasses.replace` and `copy.replace` run. Both functions pass on all fields of the original
+together with the changed fields.
 """
 
 
@@ -62,7 +62,7 @@ class ConfideDeprecationWarning(DeprecationWarning):
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Rename:
-    """One old name.
+    """An old name and the name that replaces it.
 
     Args:
         where: the public name of the class, function or package that has the old name.
@@ -87,7 +87,7 @@ def renamed(**today: str) -> Callable[[_Entry], _Entry]:
         today: mapping from an old name to the name of the parameter or attribute now.
 
     Raises:
-        TypeError: an old name is in use, or a new name does not exist.
+        TypeError: an old name is still the name of a parameter or an attribute, or a new name does not exist.
 
     Example:
         >>> @renamed(n="people")
@@ -124,8 +124,8 @@ def renamed(**today: str) -> Callable[[_Entry], _Entry]:
 
 
 def renamed_keywords(**today: str) -> Callable[[_Class], _Class]:
-    """Decorator with which a class accepts old keywords that today are attributes with another meaning. The decorator
-    stands between `renamed` and `@dataclass`.
+    """Decorator with which a class accepts an old keyword although the old name is today an attribute with another
+    meaning. The decorator stands between `renamed` and `@dataclass`.
 
     Args:
         today: mapping from an old name to the name of the parameter now.
@@ -231,10 +231,10 @@ def _is_between(module: str) -> bool:
 
 
 def renames() -> tuple[Rename, ...]:
-    """All old names that still work, sorted by the place that has them.
+    """All old names that still work, sorted by the class, function or package that has them.
 
-    The list is made from the code: each package is asked for its public names. To ask each package, all of confide is
-    imported, including packages that depend on this module. A package whose extra is not installed is left out.
+    The list is made from the code. To find all public names, the function imports all packages of confide. A package
+    that needs an extra that is not installed is left out.
     """
     from confide._lazy import RENAMED
 
@@ -296,10 +296,10 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Entry], _Entry
     """Decorator with which a function accepts keyword-only arguments by position, as in earlier versions.
 
     Args:
-        names: the names of all arguments that could once be passed by position, in that order, including arguments that
-            still can.
-        first: the number of arguments that still can be passed by position. The first argument is the class, or the
-            object that is planned for.
+        names: the names of all arguments that earlier versions accepted by position, in the order of positions. The
+            list includes arguments that are accepted by position today.
+        first: the number of arguments that are accepted by position today. Of a method, the class or the object counts
+            as the first argument.
 
     Example:
         >>> @by_position_before("people", "epsilon")

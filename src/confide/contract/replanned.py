@@ -1,8 +1,9 @@
-"""Remedies for a refused campaign file: changes of its keys, tested on the whole plan of the file's kind.
+"""Remedies for a refused campaign file: changes of keys of the file, tested on the whole plan of the campaign.
 
-A planner or constructor tests its remedies only by calls of itself. A kind has more requirements than its planner, so a
-remedy that a planner accepts may still be refused. The kind therefore tests the remedies again, as keys of the file.
-The words of a remedy name no function of Python, because the reader has only the file.
+A planner or constructor tests a remedy only by a call of the same planner or constructor. A campaign kind has more
+requirements than its planner, so the kind may refuse a remedy that the planner accepts. The kind therefore tests the
+remedies again, as keys of the file. The words of a remedy name no Python function, because the reader has only the
+file.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ _PATIENCE = 4.0  # seconds of this process, of one search
 
 
 def changed(config: C, keys: Mapping[str, Any]) -> C:
-    """The tables of a campaign file with other values for some keys; the new values are checked like the values in a
+    """The contents of a campaign file with other values for some keys. The new values are checked like the values in a
     file.
 
     Args:
         config: the configuration of the file.
-        keys: mapping from a key, such as "people.count", to its value; for a key without a table, such as "method", to
-            the whole table.
+        keys: mapping from a key in a table, such as "people.count", to the new value, and from the name of a table,
+            such as "method", to the whole new table.
 
     Raises:
-        InvalidInput: a new value that the kind does not accept.
+        InvalidInput: the kind does not accept a new value.
 
     Example:
         >>> class People(Keys):
@@ -60,9 +61,9 @@ def with_keys(document: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
     """A copy of a campaign file's contents, with other values for some keys.
 
     Args:
-        document: tables, keys and values.
-        keys: mapping from a key, such as "people.count", to its value; for a key without a table, such as "method", to
-            the whole table.
+        document: contents of a campaign file: tables, keys and values.
+        keys: mapping from a key in a table, such as "people.count", to the new value, and from the name of a table,
+            such as "method", to the whole new table.
 
     Example:
         >>> with_keys({"people": {"count": 3}}, {"people.count": 4, "privacy.delta": 0.0})
@@ -79,13 +80,13 @@ def with_keys(document: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
 
 
 def keyed(way: str | Remedy, keys: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})) -> str | Remedy:
-    """A way out of a refusal, worded as keys of the campaign file if each of its settings is a key.
+    """A remedy for a refusal, written as keys of the campaign file if each of its settings is a key.
 
     Args:
-        way: a way out of a refusal.
+        way: a remedy for a refusal, as a text or a `Remedy`.
         keys: mapping from the name of a planner's setting to the key of the file.
-        notes: mapping from a key of the file to a condition that must hold as well, for keys whose value is a claim
-            about the world.
+        notes: mapping from a key of the file to a further condition, which is added to the remedy. Such a condition is
+            needed if the value of the key is a claim about the world.
 
     Example:
         >>> str(keyed(Remedy("an epsilon of {epsilon}", {"epsilon": 0.148}), {"epsilon": "privacy.epsilon"}))
@@ -106,12 +107,12 @@ def _line(key: str, name: str) -> str:
 
 @contextmanager
 def in_keys(keys: Mapping[str, str]) -> Iterator[None]:
-    """Context manager that words the remedies of a refusal as keys of the file, if they were already tested on the
-    whole plan.
+    """Context manager that writes the remedies of a refusal as keys of the file. The remedies must already be tested on
+    the whole plan.
 
     Args:
-        keys: mapping from the name of a planner's setting to the key of the file. A remedy that names other settings
-            keeps its words.
+        keys: mapping from the name of a planner's setting to the key of the file. A remedy that names other settings is
+            not changed.
     """
     try:
         yield
@@ -126,16 +127,17 @@ def in_file(
     config: C, plan: Callable[[C], Any], keys: Mapping[str, str],
     more: Callable[[], Iterable[str | Remedy]] = tuple, notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[None]:
-    """Context manager that tests the numbers of a refusal on the whole plan of a kind instead, as keys of the file.
+    """Context manager that tests the numbers in a refusal again, as keys of the file and on the whole plan of a kind.
 
     Args:
         config: the configuration of the file.
-        plan: the plan of the kind, without a cache, because a plan made inside a test lists no remedies.
+        plan: function from a configuration to the plan of the kind. The function must not use a cache, because a plan
+            that is made inside a test lists no remedies.
         keys: mapping from the name of a planner's setting to the key of the file. A remedy with other settings cannot
-            be followed in a file, and is left out.
-        more: function that gives other remedies, called if no number of the refusal is accepted; it is not called for
-            an `InvalidInput` without numbers. Without any remedy the refusal keeps its own words.
-        notes: mapping from a key of the file to a condition that must hold as well.
+            be applied in a file, and is left out.
+        more: function that returns other remedies. The function is called if no number in the refusal is accepted, but
+            not for an `InvalidInput` without numbers. If there is no remedy at all, the refusal is not changed.
+        notes: mapping from a key of the file to a further condition, which is added to the remedy.
     """
     try:
         yield
@@ -150,7 +152,7 @@ def replanned(
     error: ConfideError, config: C, plan: Callable[[C], Any], keys: Mapping[str, str],
     notes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Remedy, ...]:
-    """The numbers of a refusal that the whole plan accepts; see `in_file`."""
+    """The remedies with those numbers of a refusal that the whole plan accepts; see `in_file`."""
     def again(**settings: float) -> Any:
         return plan(changed(config, {keys[name]: value for name, value in settings.items()}))
 
@@ -159,7 +161,7 @@ def replanned(
 
 
 def instead(error: InvalidInput | Refused, ways: Ways) -> ConfideError:
-    """A copy of a refusal with other ways out."""
+    """A copy of a refusal with other remedies."""
     if isinstance(error, InvalidInput):
         return InvalidInput(error.field, error.problem, ways)
     return Refused(error.reason, ways)
@@ -170,19 +172,21 @@ def nearest(
     farthest: float = 1e6, more: str = "",
 ) -> tuple[Remedy, ...]:
     """A remedy that sets one key of the campaign file to a value that the whole plan accepts. The value is close to the
-    first accepted value on one side of a start. The result is empty if no accepted value is found.
+    nearest accepted value on one side of `start`. The result is empty if no accepted value is found.
 
     A search that takes over four seconds ends with the best value found so far.
 
     Args:
         config: the configuration of the file.
-        plan: the plan of the kind, without a cache. A refusal, or the result False, means that a value is not accepted.
+        plan: function from a configuration to the plan of the kind, without a cache. A refusal, or the result False,
+            means that a value is not accepted.
         key: the key, such as "people.count".
-        start: the value at which the search begins, > 0, which is not accepted itself; whole numbers stay whole.
+        start: the value at which the search begins, > 0. This value itself is not accepted. If it is an int, only whole
+            numbers are tried.
         up: True to search above the start, False to search below.
-        digits: the number of digits of numbers that are not whole.
-        farthest: the largest factor between the start and the result.
-        more: words after the key and its value.
+        digits: the number of significant digits of a value that is not whole.
+        farthest: the largest factor by which the result may exceed `start`, or fall below it.
+        more: text that is added after the key and its value.
     """
     name, spent = key.rpartition(".")[2], 0.0
 

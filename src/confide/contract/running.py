@@ -1,11 +1,10 @@
-"""One run of a mechanism, called in the same way whether it is settled, studied, tried out or audited.
+"""One run of a mechanism. The call is the same for a settlement, a study, a trial and an audit.
 
-A run whose signature has `progress` always gets a function for it, of the same class. Were the function only sometimes
-passed, a mechanism could have a branch that only settlement takes, and that no audit has tested. So that no branch of a
-mechanism escapes the audit, records come as `Batches` both in a settlement and in the audit of any mechanism, wherever
-they are read or simulated.
+A `run` method with the parameter `progress` always gets a function of the same class. If only some runs got a function,
+a mechanism could have a branch that is taken only in a settlement, and that no audit has tested. For the same reason
+records come as `Batches` both in a settlement and in an audit, whether they are read or simulated.
 
-`written` turns shares into text, so that the shares in a run's table can be compared with the shares that participants
+`written` turns a share into text, so that the shares in a run's table can be compared with the shares that participants
 decode.
 """
 
@@ -33,7 +32,7 @@ class Batches:
     """The records of a run, as batches that can be read repeatedly, but neither counted nor indexed.
 
     Args:
-        source: the source of the batches; each pass iterates over it once.
+        source: an object that yields the batches each time that it is iterated over.
 
     Example:
         >>> data = Batches(["some", "others"])
@@ -51,13 +50,14 @@ class Batches:
 
 
 class Reported:
-    """The function `progress(done, total)` that a run calls as it advances, with public units alone.
+    """The function `progress(done, total)` that a run calls as it advances. Both numbers count public units, such as
+    rounds.
 
     Args:
-        listener: the function that receives the progress; none if left out.
+        listener: the function that receives the progress; None if nobody receives it.
 
     Raises:
-        TypeError: when called with anything but whole numbers, or None for an unknown total.
+        TypeError: the call has an argument that is no whole number. For an unknown total, None is allowed.
 
     Example:
         >>> observed = []
@@ -79,13 +79,14 @@ class Reported:
 
 
 def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None = None) -> Outcome | SimulatedOutcome:
-    """The outcome of running a mechanism, with `progress` if its `run` has that parameter.
+    """Run a mechanism and return the outcome. The argument `progress` is passed on only if the mechanism's `run` has
+    this parameter.
 
     Args:
         mechanism: the mechanism to run.
         data: the data in the form that the mechanism's `run` takes.
-        noise: the noise for the mechanism's `run`.
-        progress: the function that receives the progress; none if left out.
+        noise: the source of noise for the mechanism's `run`.
+        progress: the function that receives the progress; None if nobody receives it.
     """
     run = mechanism.run
     if "progress" not in signature(run).parameters:
@@ -95,15 +96,15 @@ def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None =
 
 
 def check_shares(shares: Any, slots: int) -> None:
-    """Check that shares can be published: one row for each slot, without empty cells.
+    """Check that a table of shares has one row for each slot, and no empty cells.
 
     Args:
         shares: the shares of a run.
         slots: number of invited slots.
 
     Raises:
-        InvalidInput: the shares are not a table with one row for each slot, or some cell is empty. Only an erased share
-            has empty cells.
+        InvalidInput: the shares are not a table with one row for each slot, or some cell is empty. Only shares that
+            were erased later may have empty cells.
 
     Example:
         >>> check_shares(pa.table({"like": [3, 0]}), 2)
@@ -128,15 +129,16 @@ def check_shares(shares: Any, slots: int) -> None:
 def written(share: Mapping[str, Any], schema: pa.Schema) -> str:
     """A share as text, in the form that it has in a table of all shares.
 
-    Values are converted to the column types, so a 0 in a column of floats is 0.0. Numbers and arrays of numpy become
-    numbers and lists at any depth. As texts, two shares with nan in the same place are equal, unlike as numbers.
+    Values are converted to the column types, so a 0 in a column of floats is 0.0. Numpy numbers and arrays become
+    Python numbers and lists, also inside other values. Two shares with nan in the same place are equal as texts,
+    although nan is not equal to nan as a number.
 
     Args:
         share: mapping from column to value, from `Mechanism.decode` or a row of the table.
         schema: the schema of the table.
 
     Returns:
-        The text. A share that does not fit the table gives a text that differs from the text of every row.
+        The text. If a share does not fit the table, its text differs from the text of every row.
 
     Example:
         >>> table = pa.schema({"a": pa.list_(pa.int64()), "b": pa.float64()})
@@ -174,20 +176,22 @@ def _plain(value: Any) -> Any:
         return {name: _plain(part) for name, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 Reading = Callable[[dict[str, str], list[int]], Iterator[Any]]
-"""Function that makes one pass over a file and yields batches. The function enters rejected ids with their reasons into
-its first argument, and may append the number of rows to its second.
+"""Function that reads a file once and yields batches. The function adds each rejected id with the reason to the first
+argument, and may append numbers of rows to the second argument.
 """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Submissions:
-    """A campaign's file as batches, which can be read repeatedly, each with the ranks of its people as `index`.
+    """The records of a campaign's file as batches, which can be read repeatedly. The attribute `index` of a batch holds
+    the position of each person in the public list of ids.
 
     Args:
-        reading: function that makes one pass over the file.
-        rejected: mapping from a rejected id to the reason, complete after one pass; for the operator alone.
-        counted: private numbers that sum to the number of rows in the file, complete after one pass; empty if every row
-            is either used or rejected.
+        reading: function that reads the file once and yields batches.
+        rejected: mapping from each rejected id to the reason, complete after one pass. The mapping is for the operator
+            alone.
+        counted: private numbers with the number of rows in the file as their sum, complete after one pass. The list is
+            empty if every row is either used or rejected.
 
     Example:
         >>> def reading(rejected, counted):
@@ -212,7 +216,7 @@ class Submissions:
         """The number of rows in the file.
 
         Args:
-            usable: the number of usable rows, as one pass found them.
+            usable: the number of usable rows that one pass found.
         """
         return sum(self.counted) if self.counted else usable + len(self.rejected)
 
@@ -221,7 +225,7 @@ def as_data(collection: Collection) -> Any:
     """The input of a run, made from a collection.
 
     Args:
-        collection: the result of a kind's `collect`; a custodian's table is read at this point.
+        collection: the result of a kind's `collect`. If a custodian holds the data, this function reads them.
     """
     data = collection.data
     if isinstance(data, Submissions):

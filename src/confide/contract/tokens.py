@@ -1,5 +1,5 @@
-"""Tokens: signed statements as one line of text, in base64 of canonical JSON. The functions of this module do not check
-signatures.
+"""Tokens: signed statements as one line of text, which is canonical JSON in base64. The functions of this module do not
+check signatures.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def token_terms(token: str, *, identity: str) -> Mapping[str, Any]:
     """The terms of a contract in a token. The signature is not checked by this function.
 
     Args:
-        token: the token in the form that the participant got.
-        identity: the id that the token must be for.
+        token: the token that the participant received.
+        identity: the participant's id, which the token must name.
 
     Raises:
-        InvalidInput: the text is no token, or the contract is somebody else's or not final.
+        InvalidInput: the text is no token, the contract is for another id, or the contract is not final.
     """
     said = read_token(token)
     terms = said.get("terms")

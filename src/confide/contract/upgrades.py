@@ -1,9 +1,9 @@
-"""Upgrades of stored objects from older versions of their form to the present one. No other module knows how the
-versions of a stored form differ.
+"""Upgrades of stored objects from older versions of their stored form to the present version. Only this module knows
+how the versions differ.
 
 A step takes the JSON object of one version of a type, without its tag, and returns the object of the next version.
-Objects inside the upgraded object are still in their stored form, because each is upgraded after the object that
-contains it. A step is never changed or removed, because the files that need it remain.
+Objects inside the upgraded object are still in their stored form. They are upgraded after the object that contains
+them. A step is never changed or removed, because files that need the step still exist.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from confide.contract.wire import named, wire_of
 __all__ = ["UPGRADES", "newest", "printed_types", "type_said", "upgraded"]
 
 UPGRADES: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""Mapping from (wire name of a type, version) to the step that turns this version into the next."""
+"""Mapping from (wire name of a type, version) to the step that turns this version into the next version."""
 
 
 _PRINTED = {
     "PrintedDualQuery": "wu_2017.query_release", "PrintedIntegerProgram": "wu_2017.query_release",
     "PrintedTruthfulRegression": "cummings_2015", "PrintedRidge": "cummings_2015",
 }
-"""Mapping from the wire name of a mechanism as printed in a source to the package of `confide.evidence` that has it. No
-family of mechanisms has a class of its own for a mechanism as printed in a source.
+"""Mapping from the wire name of a mechanism as printed in a source to the package of `confide.evidence` that defines
+it. The other packages of confide have no classes for mechanisms as printed in a source.
 """
 
 _SETTINGS = {
     ("DualQuery", "literal", True): "PrintedDualQuery", ("IntegerProgram", "form", "printed"): "PrintedIntegerProgram",
     ("PrivateTruthfulRegression", "mode", "paper"): "PrintedTruthfulRegression",
 }
-"""Mapping from (wire name of a type, wire name of a field, value) to the present type. Files of confide 0.1.0 select a
-printed mechanism by one of the settings in the mapping.
+"""Mapping from (wire name of a type, wire name of a field, value) to the present type. In files of confide 0.1.0, these
+values of fields select a mechanism as printed in a source.
 """
 
 
 def type_said(value: Mapping[str, Any], tag: str) -> Any:
-    """The type name of a stored object, with its version, after the replacement of names that have changed.
+    """The type name of a stored object, with its version. Names that have changed since are replaced by the present
+    names.
 
     Args:
-        value: the stored object, possibly from a stranger's file.
+        value: the stored object, which may come from a stranger's file.
         tag: the key under which the object's type is stored.
     """
     said = value[tag]
@@ -56,7 +57,7 @@ def printed_types(value: Any) -> dict[str, type]:
     """The classes of `confide.evidence` that occur in a JSON value, by wire name.
 
     Args:
-        value: the JSON value, possibly from a stranger's file.
+        value: the JSON value, which may come from a stranger's file.
 
     Raises:
         InvalidInput: the package `confide.evidence` is not installed.
@@ -85,9 +86,9 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
     """One JSON object in the form that the present version writes.
 
     Args:
-        value: the stored object, possibly from a stranger's file.
+        value: the stored object, which may come from a stranger's file.
         tag: the key under which the object's type is stored: "type", "event", "loss" or "guarantee".
-        kind: the class of the type that the tag names.
+        kind: the class for the type of the stored object.
 
     Raises:
         InvalidInput: the object was written by a newer version.
@@ -109,9 +110,9 @@ def upgraded(value: Any, types: Mapping[str, type], *tags: str) -> Any:
     types are unchanged.
 
     Args:
-        value: the JSON value, possibly from a stranger's file.
+        value: the JSON value, which may come from a stranger's file.
         types: mapping from wire name to type.
-        tags: keys that hold the names of types.
+        tags: keys under which the types of objects are stored.
 
     Raises:
         InvalidInput: some object was written by a newer version.

@@ -1,8 +1,8 @@
 """Wire names: the names of types and of their fields in files, which are independent of their names in Python.
 
-Packs, stores and journals contain only wire names. A class or a field may be renamed in Python, while the declaration
-above the class keeps its name in files. A type in a file also has a version. Version 1 is written without a number, and
-a later version as "name/version".
+Packs, stores and journals contain only wire names. A class or a field may be renamed in Python, because the declaration
+above the class keeps the name in files unchanged. A type in a file also has a version. Version 1 is written without a
+number, and a later version as "name/version".
 
 A type without a declaration is written as version 1, under the names that its class and its fields have in Python.
 Inherited fields keep the names that were declared for them.
@@ -30,11 +30,11 @@ class Wire(NamedTuple):
 
     Args:
         name: the wire name of the type.
-        version: the version of the form, from 1, which increases when older files have another meaning than the present
-            fields.
+        version: the version of the form, >= 1. The version increases when the fields in older files have another
+            meaning than the present fields.
         fields: mapping from the name in Python to the wire name, for all fields that the constructor takes.
-        absent: mapping from the wire name of a younger field to the value that older files without it mean. A field
-            whose value is the value in `absent` is not written.
+        absent: mapping from the wire name of a field that was added later to the value that the field has in older
+            files. A field with this value is not written.
         words: mapping from the name of a field in Python to a mapping from its values in Python to the written words.
     """
 
@@ -45,7 +45,7 @@ class Wire(NamedTuple):
     words: Mapping[str, Mapping[str, str]] = {}
 
     def written(self, field: str, value: Any) -> Any:
-        """A field's value in the form that is written.
+        """The value of a field in the form that is written to files.
 
         Args:
             field: the name of the field in Python.
@@ -56,18 +56,20 @@ class Wire(NamedTuple):
         return self.words.get(field, {}).get(value, value) if isinstance(value, str) else value
 
     def read(self, field: str, value: Any) -> Any:
-        """A field's value in Python.
+        """The value of a field in Python.
 
         Args:
             field: the name of the field in Python.
-            value: the value in the form that is written.
+            value: the value in the form that is written to files.
         """
         words = self.words.get(field, {})
         return next((own for own, word in words.items() if word == value), value) if isinstance(value, str) else value
 
     @property
     def tag(self) -> str:
-        """The type mark of a written object: the name of its type, and the version from 2 on."""
+        """The tag of a written object: the wire name of its type, followed by "/" and the version if the version is
+        above 1.
+        """
         return self.name if self.version == 1 else f"{self.name}/{self.version}"
 
 
@@ -75,7 +77,7 @@ def word_of(value: Enum) -> Any:
     """The word that is written for a member of an enumeration: its `wire_word` if it has one, otherwise its value.
 
     Args:
-        value: the member.
+        value: the member of the enumeration.
     """
     return getattr(value, "wire_word", value.value)
 
@@ -89,11 +91,12 @@ def wire(
     Args:
         name: the wire name of the type.
         names: the wire names of all fields that the constructor takes, with spaces between them, in any order.
-        version: the version of the written form, >= 1; `confide.contract.upgrades` reads older ones.
-        absent: mapping from the wire name of a younger field to the value that older files without it mean.
+        version: the version of the written form, >= 1. `confide.contract.upgrades` reads older versions.
+        absent: mapping from the wire name of a field that was added later to the value that the field has in older
+            files.
         words: mapping from the name of a field in Python to a mapping from its values in Python to the written words,
             for words that differ from the values.
-        renamed: mapping from a name in Python to its wire name, for names that differ.
+        renamed: mapping from the name of a field in Python to its wire name, for fields with two different names.
 
     Raises:
         TypeError: the fields in Python do not have exactly these wire names. The error message says which declaration
@@ -152,7 +155,7 @@ def declared(kind: type) -> Wire:
     """The wire declaration of a class, or otherwise of its nearest base class that has one.
 
     Args:
-        kind: the class.
+        kind: the class whose declaration is wanted.
 
     Raises:
         AttributeError: neither the class nor a base class has a declaration.
@@ -165,10 +168,10 @@ def wire_of(kind: type) -> Wire:
     """The written form of a dataclass, with or without a declaration.
 
     Args:
-        kind: the class.
+        kind: the dataclass, with or without a wire declaration.
 
     Raises:
-        TypeError: no dataclass, or two of its fields would be written under one name.
+        TypeError: the class is no dataclass, or two of its fields would be written under one name.
     """
     own: Wire | None = vars(kind).get(_HELD)
     if own is not None:
@@ -187,8 +190,8 @@ def wire_name(value: Any) -> str:
 
 
 def wire_parts(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass's instance by their wire names. A field is left out if files without the field mean the
-    same value.
+    """Mapping from wire name to value, for the fields of an instance of a dataclass. A field is left out if its value
+    is the value that files without the field stand for.
     """
     it = wire_of(type(value))
     found = {word: it.written(each, getattr(value, each)) for each, word in it.fields.items()}
@@ -196,11 +199,11 @@ def wire_parts(value: Any) -> dict[str, Any]:
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """The fields of an instance as in `wire_parts`, but with the names and values of Python. The fields with the names
-    of Python are for pages and `--json`, and are kept in no file.
+    """The fields of an instance as in `wire_parts`, but with their names and values in Python. This form is for pages
+    and `--json`, and is never stored in a file.
 
     Args:
-        value: the instance.
+        value: the instance of a dataclass.
     """
     it = wire_of(type(value))
     found = {each: getattr(value, each) for each in it.fields}
@@ -212,7 +215,7 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
     """An instance of a dataclass, made from the result of `wire_parts`.
 
     Args:
-        kind: the dataclass.
+        kind: the dataclass of the instance.
         parts: mapping from wire name to value.
 
     Raises:
@@ -225,10 +228,10 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
 
 
 def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
-    """Mapping from wire name to type, in the form of a kind's `types`.
+    """Mapping from wire name to type, as for the attribute `types` of a campaign kind.
 
     Args:
-        kinds: the dataclasses.
+        kinds: the dataclasses that the mapping lists.
 
     Raises:
         TypeError: two types are written under one name.
@@ -240,10 +243,10 @@ def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
 
 
 def named(tag: str) -> tuple[str, int]:
-    """The name and the version in an object's tag (`Wire.tag`).
+    """The wire name and the version in the tag of a written object (`Wire.tag`).
 
     Args:
-        tag: the tag, possibly from a stranger's file.
+        tag: the tag, which may come from a stranger's file.
 
     Example:
         >>> named("PMatch"), named("PMatch/2"), named("PMatch/1")

@@ -1,8 +1,9 @@
-"""Messages that can be translated: English texts that keep their template and their values.
+"""Messages that can be translated: each is an English text that keeps the template and the values from which it was
+made.
 
 Refusals are worded in English, for logs, programs and the command line. A page that shows a message to people looks up
-its template in a catalogue of translations. Each text is therefore written in one place only, and the catalogue's
-template is made from the code.
+the template of the message in a catalogue of translations. Each template is written in one place in the code, and the
+catalogue's list of templates is made from the code.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ def worded(message: str, **values: Any) -> Worded:
 
 
 def in_words(text: str, translate: Callable[[str], str]) -> str:
-    """A message in another language, as far as it can be translated.
+    """A message in another language. Parts without a translation stay in English.
 
     Args:
-        text: a message; a text that `worded` did not make is unchanged.
+        text: the message. A text that was not made by `worded` is returned unchanged.
         translate: a function from a template to its translation, or to the same template if there is none.
 
     Example:

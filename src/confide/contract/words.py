@@ -1,5 +1,4 @@
-"""Texts for people: numbers as people read them, the nearest known names for misspelt ones, and safe display of
-untrusted texts.
+"""Texts for people: numbers in readable form, suggestions for misspelt names, and safe display of untrusted texts.
 
 The module also describes errors in a third party's code: the type, the file and the line. Before any record is read,
 the description includes the first line of the message.
@@ -56,8 +55,8 @@ _CODES = {errno.ENOSPC: "no space is left on the device", errno.EDQUOT: "no spac
 
 
 def cause(error: BaseException) -> str:
-    """The reason why a file cannot be used, from the type of an error alone. The error's message is not used, because
-    it may quote the file's contents.
+    """The reason why a file cannot be used. The reason follows from the type of an error alone, because the error's
+    message may quote the file's contents.
 
     Args:
         error: the error of the system, or of a reader.
@@ -74,13 +73,13 @@ def cause(error: BaseException) -> str:
 
 
 def few(many: int | None, people: int, who: str = "people") -> str | None:
-    """A phrase that says that a number of people is small among all invited people; None if it is not small, or not
-    known.
+    """A phrase that says that a number of people is less than 1% of all invited people. The result is None if the
+    number is larger, or unknown.
 
     Args:
-        many: the number of people who decide something, or None.
+        many: the number of people, such as the number of people who decide a result; None if it is unknown.
         people: the number of invited people.
-        who: the name of the people counted.
+        who: the plural noun for the people that are counted.
 
     Example:
         >>> few(9, 1000), few(10, 1000)
@@ -127,7 +126,7 @@ def printable(text: str, longest: int | None = None) -> str:
 
     Args:
         text: the text, which may come from a stranger.
-        longest: largest number of characters in the line; a cut is marked.
+        longest: largest number of characters that are kept; "..." marks a cut. None keeps the whole text.
 
     Example:
         >>> printable("all is well\x1b[2J\u202e"), printable("a long story", 6)
@@ -190,12 +189,12 @@ def money_at_least(amount: float, minor_units: int, currency: str) -> str:
 
 
 def percent(probability: float, digits: int = 1) -> str:
-    """A probability in per cent. More digits are written if fewer would wrongly say 0 or 100 per cent, and words if too
-    many digits would be needed.
+    """A probability in per cent. If `digits` digits would wrongly show 0 or 100 per cent, more digits are written. If
+    too many digits would be needed, the text has words.
 
     Args:
         probability: a probability in [0, 1].
-        digits: the number of digits after the point.
+        digits: the number of digits after the decimal point.
 
     Example:
         >>> percent(0.7311), percent(0.99966), percent(0.999_999), percent(1.0, 0)
@@ -215,7 +214,7 @@ def percent_at_most(probability: float, digits: int = 1) -> str:
 
     Args:
         probability: a bound in [0, 1].
-        digits: the number of digits after the point.
+        digits: the number of digits after the decimal point.
 
     Example:
         >>> percent_at_most(0.1234), percent_at_most(0.123)
@@ -251,8 +250,9 @@ class Measured(float):
 def number(value: str | float | None) -> str:
     """A table cell as text: four significant digits, or as many digits as an error allows; an empty text for None.
 
-    An error is written with two digits, rounded up, after the rounding of the number itself is added to it. The
-    displayed interval therefore contains the proved interval. A share is written in per cent.
+    If the number has an error bound, the rounding error of the displayed number is added to the bound, and the sum is
+    rounded up to two digits. The displayed interval therefore contains the proved interval. A share is written in per
+    cent.
 
     Example:
         >>> number(61395), number(0.0123456), number(None), number(float("inf"))
@@ -293,11 +293,11 @@ def _with_error(value: float, error: float, *, share: bool) -> str:
 
 
 def says_nothing(bound: str = "this bound", than: str = "any possible error") -> str:
-    """The sentence about a bound that is no better than common knowledge.
+    """The sentence about a bound that says nothing, because it is no smaller than the largest possible error or amount.
 
     Args:
-        bound: words for the bound.
-        than: words for the error or amount that is known without the bound and is no larger than the bound.
+        bound: noun for the bound, as the sentence uses it.
+        than: noun for the error or amount that is known without the bound and is at most as large as the bound.
 
     Example:
         >>> says_nothing()
@@ -340,7 +340,7 @@ def line_of(error: BaseException, files: Collection[str] = ()) -> str:
 
     Args:
         error: the error that was caught.
-        files: preferred files, by the names that Python gives them.
+        files: names of the preferred files, as in Python's code objects.
 
     Example:
         >>> try:
@@ -358,8 +358,8 @@ def line_of(error: BaseException, files: Collection[str] = ()) -> str:
 
 
 def fault(error: BaseException, files: Collection[str] = ()) -> str:
-    """The type of an error, its place and the first line of its message. The function may be used only for code that
-    has met no record.
+    """The type of an error, its place and the first line of its message. Use the function only for code that has not
+    yet read a record.
 
     Args:
         error: the error that was caught.

@@ -8,18 +8,18 @@ __all__ = ["fewest"]
 
 
 def fewest(holds: Callable[[int], bool], largest: int, singly: int = 32) -> int | None:
-    """The least whole number, at least 1, at which a condition holds. Above `singly` the condition must stay true once
-    it is true.
+    """The smallest whole number, from 1 to `largest`, at which a condition holds. If the condition holds at a number
+    above `singly`, it must hold at all larger numbers.
 
     Args:
-        holds: condition on a number.
-        largest: largest number that is tried.
-        singly: largest number, at least 1, up to which every number is tried in turn. Above `singly` the tried number
-            is doubled each time, and bisection then finds the least number.
+        holds: function of a whole number that returns whether the condition holds.
+        largest: largest number that is tried, at least 1.
+        singly: number, at least 1, up to which every number is tried in turn. Above `singly` the tried number is
+            doubled each time, and bisection then finds the smallest number.
 
     Returns:
-        The least number, or None where the condition holds at no tried number. The number `largest` is always among the
-        tried ones.
+        The smallest number, or None if the condition holds at no number that was tried. If no smaller number is found,
+        `largest` itself is tried.
 
     Example:
         >>> fewest(lambda m: m >= 1000, 5000), fewest(lambda m: m >= 1000, 500)

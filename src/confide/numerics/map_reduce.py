@@ -1,4 +1,5 @@
-"""Parallel map over people's records and reduction in any order: blocks of rows on a few threads, in bounded memory.
+"""Parallel computations on blocks of people's records, on a few threads and in bounded memory. The results of blocks
+are combined in any order.
 
 numpy and scipy release Python's global interpreter lock while they compute, so threads suffice for parallel work. Each
 thread runs linear algebra on one core, because nested thread pools compete for the cores and can be ten times slower.
@@ -70,7 +71,7 @@ def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
     Args:
         work: function of one item, which runs on a worker thread. The function must not touch objects that other calls
             touch.
-        items: items, which are read one by one on the calling thread.
+        items: the items, which are read one by one on the calling thread.
 
     Yields:
         The results, in the order of the items.
@@ -87,17 +88,17 @@ def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
 
 
 def accumulate(start: Callable[[], State], add: Callable[[State, Item], None], items: Iterable[Item]) -> list[State]:
-    """Add every item to one of a few states, one state for each thread. The choice of the state is arbitrary, so sums
-    must be exact.
+    """Add every item to one of a few states (partial sums), one for each thread. Any item may be added to any state, so
+    the sums must be exact.
 
     Args:
-        start: function that makes an empty state, to which no item was added.
+        start: function that makes an empty state.
         add: function that adds an item to a state, on a worker thread. No other thread touches the state during the
             call.
-        items: items, which are read one by one on the calling thread.
+        items: the items, which are read one by one on the calling thread.
 
     Returns:
-        The states, which the caller joins.
+        The states. The caller has to combine them.
     """
     states = [start() for _ in range(threads())]
     free: SimpleQueue[State] = SimpleQueue()

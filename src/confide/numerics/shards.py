@@ -1,8 +1,10 @@
-"""An interface between a computation and people's records: shards of records that stay at their place.
+"""An interface between a computation and people's records. The records are stored in parts (shards), which are never
+moved.
 
-Each shard is held by one worker, and every worker is asked the same public question in every round. The answers come
-back in the order of the shards. The joined result must not depend on the number of shards; sums of whole numbers meet
-this condition. By default the workers are threads of this process. `RayShards` puts the shards on many machines.
+Each shard is held by one worker. In every round all workers run the same function with the same public arguments. The
+results come back in the order of the shards. The combined result must not depend on the number of shards; sums of whole
+numbers meet this condition. By default the workers are threads of this process. `RayShards` puts the shards on many
+machines.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Shards(Protocol):
         Args:
             work: function of a shard and of `arguments`. The function must be picklable if the shards lie in other
                 processes.
-            arguments: further public arguments, which are equal for all shards.
+            arguments: further arguments of `work`, which are public and equal for all shards.
         """
         ...
 

@@ -1,7 +1,8 @@
-"""Exact sums of products over people's records: the integers are equal for every chunking, order and number of threads.
+"""Exact sums of products over people's records. The sums are integers, and do not depend on the sizes of blocks, the
+order of rows or the number of threads.
 
-Rows hold integers in float64. A block is so small that no partial sum of its products leaves [-2^53, 2^53], where
-float64 arithmetic on integers is exact in any order of additions. The sums of the blocks are added as integers.
+Rows hold integers in float64. A block is so small that every partial sum of its products lies in [-2^53, 2^53]. In this
+range float64 arithmetic on integers is exact, in any order of additions. The sums of the blocks are added as integers.
 
 The module also has running sums of many small terms without loss of accuracy. `numpy.cumsum` loses accuracy because it
 adds each term to the sum of all earlier terms.
@@ -28,7 +29,7 @@ def running_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     terms.
 
     Args:
-        terms: (n,) numbers.
+        terms: the terms, shape (n,).
 
     Example:
         >>> tenths = np.full(10**6, 0.1)
@@ -48,12 +49,13 @@ _BLOCKS_BEFORE_SPILL = 2**9  # int64 holds 2^9 block sums of at most 2^53 each, 
 
 
 class IntegerCross:
-    """The exact sums `sum_i left_i left_i'` and `sum_i left_i right_i` over streamed integer rows.
+    """The exact sums `sum_i left_i left_i'` and `sum_i left_i right_i` over rows i that are added in batches. A row has
+    a vector `left_i` of integers and one integer `right_i`.
 
     Args:
-        width: length of each left row.
-        left_bound: largest absolute value of an entry of a left row, an integer.
-        right_bound: largest absolute value of the right entry, an integer.
+        width: length of each vector `left_i`.
+        left_bound: integer bound on the absolute value of each entry of `left_i`.
+        right_bound: integer bound on the absolute value of `right_i`.
 
     Example:
         >>> sums = IntegerCross(2, left_bound=10, right_bound=10)
@@ -77,8 +79,8 @@ class IntegerCross:
         """Add the products of m rows to the sums.
 
         Args:
-            left: (m, width) float64 holding integers.
-            right: (m,) float64 holding integers.
+            left: the vectors `left_i` of the m rows, shape (m, width): integers stored as float64.
+            right: the numbers `right_i` of the m rows, shape (m,): integers stored as float64.
         """
         for start in range(0, len(left), self._block):
             rows = left[start : start + self._block]
@@ -90,7 +92,7 @@ class IntegerCross:
         self.rows += len(left)
 
     def merge(self, other: IntegerCross) -> None:
-        """Add the sums of another accumulator to the sums of this accumulator."""
+        """Add the sums of another `IntegerCross` object to the sums of this object."""
         other._spill()
         self._spill()
         self._high += other._high
@@ -103,12 +105,12 @@ class IntegerCross:
 
     @property
     def gram(self) -> np.ndarray:
-        """The exact sum of the products `left left'`, a (width, width) object array of Python integers."""
+        """The exact sum of the products `left_i left_i'`, shape (width, width): an object array of Python integers."""
         self._spill()
         return self._high[:, :-1].copy()
 
     @property
     def cross(self) -> np.ndarray:
-        """The exact sum of the products `left right`, a (width,) object array of Python integers."""
+        """The exact sum of the products `left_i right_i`, shape (width,): an object array of Python integers."""
         self._spill()
         return self._high[:, -1].copy()

@@ -312,8 +312,8 @@ class FixedBillboard(Billboard):
         records: number of records, n.
         attributes: number of attributes, d.
         one: probability of each attribute: 0 for all-zero records, 1/2 for uniform records.
-        schema: public columns of uniform records. With a schema all values of a column are equally likely, and `one` is
-            the probability of a bit.
+        schema: public columns of uniform records. With a schema all values of a column with bins or levels are equally
+            likely, and `one` is the probability of each other attribute.
     """
 
     records: int

@@ -276,7 +276,7 @@ def margins(values: _Floats, starts: _Integers, columns: _Integers) -> None:
     """Replace, for one column after another, the entry of the column's pivot by the sum over all values of the column.
 
     Args:
-        values: flat cells; changed.
+        values: flat array of cells; changed in place.
         starts: (b + 1,) position of the first cell of each block, and the end.
         columns: (4, m) four numbers for each column: block (-1 for none), stride, number of values, and pivot.
     """

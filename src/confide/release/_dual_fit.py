@@ -250,7 +250,7 @@ class Transcript:
 
     Args:
         records: the T records that DualQuery made.
-        rounds: the samples of queries that DualQuery drew in its rounds.
+        rounds: the samples of queries that DualQuery drew in each round.
         workload: the k queries.
         answers: (k,) answers of the records with uniform weights.
         seed: public seed, which breaks ties.

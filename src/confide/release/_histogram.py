@@ -79,7 +79,7 @@ def transform(values: _Floats, starts: _Integers) -> None:
     histogram.
 
     Args:
-        values: flat cells; changed.
+        values: flat array of cells; changed in place.
         starts: (b + 1,) position of the first cell of each histogram, and the end; each length is a power of 2.
     """
     for b in range(len(starts) - 1):
@@ -134,7 +134,7 @@ def conjunction_sums(
     """The mass of the cells that satisfy each conjunction.
 
     Args:
-        spectrum: flat transforms.
+        spectrum: flat array of the transforms of all histograms.
         origins: (k,) position of the first entry of each query's histogram.
         places: (k, r) bit of each literal within its histogram, -1 for no literal.
         bits: (k, r) bits that the literals require.
@@ -170,7 +170,7 @@ def parity_sums(spectrum: _Floats, origins: _Integers, places: NDArray[np.int32]
     the whole mass and S the set of attributes.
 
     Args:
-        spectrum: flat transforms.
+        spectrum: flat array of the transforms of all histograms.
         origins: (k,) position of the first entry of each query's histogram.
         places: (k, r) bits within the histogram, -1 for no bit.
     """

@@ -115,15 +115,15 @@ def true_answers(
     PostgreSQL also count the records. In this case no row leaves the engine, unless the table changes during the count.
 
     Args:
-        data: records in one of these forms: packed bits; an iterator over blocks of packed bits; a bool array (n, d);
-            codes; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
+        data: records in one of these forms: `PackedBits`; an iterator over blocks of `PackedBits`; a bool array of
+            shape (n, d); `Codes`; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
         records: number of records of a table, or the public list of the ids, as for `Schema.encode`.
         id: name of the column of ids; or "row", so that the i-th row is the i-th record.
         unusable: treatment of rows with values that their columns do not accept, as for `Schema.encode`.
-        rejected: mapping that is filled with the reason of each rejection, by id or row number. The mapping is for the
-            operator alone. A query engine can count the records only if `rejected` is None.
+        rejected: mapping to which the function adds the reason of each rejection, under the id or the row number. The
+            mapping is for the operator alone. A query engine can count the records only if `rejected` is None.
 
     Raises:
         InvalidInput: the data have another number of attributes than the workload, or no record; or a table comes
@@ -235,13 +235,13 @@ def records_of(
     """The data in a form that can be read twice: bits are packed, and a table is encoded.
 
     Args:
-        data: a bool array, packed bits, codes, true answers, or a table of any kind. Without a schema each column of a
-            table is a bit.
+        data: a bool array, `PackedBits`, `Codes`, `TrueAnswers`, or a table of any kind. Without a schema each column
+            of a table is a bit.
         schema: schema of a table, or of codes.
-        attributes: number of attributes d, which is checked if it is given.
-        one_hot: whether records given as bits must also have exactly one attribute of each column with bins or levels.
-            A mechanism that uses the smaller sensitivity of one-hot records must refuse other records, which would
-            break its promise.
+        attributes: required number of attributes d; None for any number.
+        one_hot: whether records given as bits are refused unless they are one-hot, that is, have exactly one attribute
+            of each column with bins or levels. A mechanism that uses the smaller sensitivity of one-hot records must
+            refuse other records, which would break its promise.
 
     Raises:
         InvalidInput: the codes have another schema, the records have other attributes, the bits are not one-hot
@@ -295,7 +295,8 @@ def counts_of(
         workload: the queries.
         n: required number of records.
         schema: schema of a table.
-        one_hot: whether records must be one-hot, as for `records_of`. If True, `TrueAnswers` must hold the schema.
+        one_hot: whether records must be one-hot, as for `records_of`. If True, `TrueAnswers` without a schema are
+            refused.
 
     Raises:
         InvalidInput: there are not n records, or the true answers belong to other queries. The errors of `records_of`
@@ -341,11 +342,11 @@ def check_answers(
 
 
 def settle(it: Any) -> None:
-    """Replace numpy scalars in the parameters of a mechanism by plain Python numbers, since the arithmetic of numpy
-    scalars differs and has a smaller range.
+    """Replace numpy numbers in the parameters of a mechanism by Python numbers. Arithmetic with numpy numbers differs
+    from Python's and has a smaller range.
 
     Args:
-        it: mechanism under construction, a frozen dataclass with parameters that were already checked.
+        it: the mechanism, a frozen dataclass with parameters that were already checked.
     """
     kind: Any = type(it)
     for name, plain in _numbers(kind):
@@ -379,7 +380,7 @@ def check_scale(field: str, scale: float) -> None:
     """Refuse parameters with a noise scale that is too large to be drawn, before any data are read.
 
     Args:
-        field: name of the parameter that is too small.
+        field: name of the parameter that determines the scale, for the error message.
         scale: noise scale that follows from the parameter, in counts.
 
     Raises:
@@ -395,6 +396,8 @@ def no_shares() -> pa.Table:
 
 
 def true_errors(answers: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> dict[str, float]:
-    """Average and maximum error of answers. True errors are diagnostics for studies and must never be published."""
+    """Average and maximum true error of answers, as fractions of the records. True errors are diagnostics for studies
+    and must never be published.
+    """
     errors = np.abs(answers - counts / n)
     return {"mean_error": float(errors.mean()), "max_error": float(errors.max())}

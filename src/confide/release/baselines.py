@@ -115,7 +115,7 @@ class _Baseline(Mechanism[B_co, None]):
                 data may also be a table of any kind, with each column as a bit. If the noise is smaller with a schema,
                 records given as bits must be one-hot by the schema, and true answers must hold the schema.
             noise: source of noise, `Noise.secure()` for a release.
-            progress: callback that is called once, when the release is done.
+            progress: function that is called once, at the end of the release.
 
         Raises:
             InvalidInput: there are not n records, the true answers are to other queries, the records have another

@@ -77,13 +77,13 @@ class Binned:
     0.4).
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         lower: smallest accepted value, in units of the column.
         upper: largest accepted value, in units of the column.
         bins: number of bins of equal width, in [1, 65,536]. If `edges` is given, the field `bins` holds the edges, as
             in manifests.
-        whole: whether the values are whole numbers, of at most 2^53 in size. No value reaches a bin without a whole
-            number, and the name of the bin states this.
+        whole: whether the values are whole numbers, with absolute values of at most 2^53. A bin that contains no whole
+            number has no values, and the name of the bin states this.
         out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the bound.
             NaN, infinite and missing values are unusable under both settings of `out_of_bounds`, and so are fractions
             if values must be whole.
@@ -270,7 +270,7 @@ class Levels:
     levels are spread over a given number of bins, by their positions in the list.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         levels: at least two different texts. Whole numbers and booleans are converted to texts. If the levels are the
             words true and false, letter case is ignored.
         bins: number of bins. The default None gives each level its own attribute. If a number of bins is given, level
@@ -454,7 +454,7 @@ def cells_of(column: Column, bins: np.ndarray) -> np.ndarray:
     """The cell numbers of bins: the positions of the bins among the bins that values can reach.
 
     Args:
-        column: the public role.
+        column: the public role of the column.
         bins: bins of accepted values. For a bin that no value reaches, the result is still some cell of the column,
             because no content of a record may stop a run.
 

@@ -88,8 +88,8 @@ def compare(
     that may be shown.
 
     Args:
-        data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table. With a schema
-            the records must be one-hot.
+        data: records that can be read twice: `PackedBits`, a bool array, `Codes`, or with a schema a table. With a
+            schema the records must have exactly one attribute of each column with bins or levels.
         workload: the queries.
         epsilon: epsilon of each baseline, in nats.
         delta: delta of each baseline, in (0, 1).
@@ -97,7 +97,7 @@ def compare(
         schema: public columns. With a schema, `NoisyAnswers` with "structured" noise is among the baselines, if the
             queries allow it.
         releases: mapping from a name to a simulated outcome whose billboard answers the workload.
-        mwem_rounds: number of rounds T of `MWEM`; None for its default.
+        mwem_rounds: number of rounds T of `MWEM`; None for the default number.
         mwem_cells: largest number of cells of MWEM's histogram; 0 leaves MWEM out.
 
     Returns:

@@ -73,7 +73,8 @@ def drawn_a_round(
         found: step size, rounds and samples that `solve` found.
         eta: given step size, or None.
         samples: given number of draws a round, or None.
-        again: function that makes the plan again with another eta or another number of rounds.
+        again: function that makes the plan with another eta or another number of rounds, to test the changes that the
+            error message names.
 
     Raises:
         Refused: eta and rounds were given, and the budget pays for more draws than fit into memory. The message names

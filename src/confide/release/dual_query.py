@@ -105,7 +105,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     in Wu 2017.
 
     Args:
-        oracle: optimiser that finds the record of each round. The oracle receives only netted samples and public facts.
+        oracle: optimiser that finds the record of each round. The oracle receives only public facts and the netted
+            samples, in which a query and its negation cancel.
 
     Raises:
         InvalidInput: a parameter is out of range, there are more than 2^23 queries, or the parameters do not fit
@@ -227,8 +228,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             rounds: number of rounds T, or None.
             samples: number of draws a round s, or None.
             calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure"; None for "zcdp", or "pure" if delta is 0.
-            free: rule for attributes in no drawn query, as for the class.
-            marginal_share: share of rho for the one-way marginals, with the rule "marginals"; 5 to 10 % is usual.
+            free: rule for the values of attributes that are in no drawn query, as for the class.
+            marginal_share: share of rho for the one-way marginals, in (0, 1), if the rule is "marginals"; usually 0.05
+                to 0.1.
             others: further parameters of the class.
 
         Raises:
@@ -353,7 +355,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                 table of any kind. Without a schema each column of a table is a bit. The rule "marginals" needs the
                 records, not only their true answers.
             noise: source of the draws.
-            progress: callback that receives the number of finished rounds and the number of all rounds.
+            progress: function that is called with the number of finished rounds and the number of all rounds.
 
         Returns:
             An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`. Under simulated noise the
@@ -490,7 +492,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     def recertify(self, billboard: Billboard) -> AnswersCertificate:
         """The accuracy bound with independently computed upper bounds, from a linear program for each round.
 
-        The method is for anybody who does not trust the custodian, and for oracles that prove nothing. The linear
+        The method is for people who do not trust the custodian, and for oracles that return no upper bounds. The linear
         programs read no private data.
 
         Raises:

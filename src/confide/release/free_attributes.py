@@ -120,7 +120,7 @@ def noisy_marginals(
         counts: number of records that have each attribute, (d,), private.
         noise_std: standard deviation of the noise, from `marginals_noise_std`.
         squared_l2_sensitivity: squared sensitivity of the counts, from `squared_marginals_sensitivity`.
-        noise: source of randomness.
+        noise: source of the random draws, such as `Noise.secure()`.
     """
     return add_discrete_gaussian(noise, counts, noise_std=noise_std, l2_sensitivity_squared=squared_l2_sensitivity,
                                  stream=("marginals",), line=MARGINALS)
@@ -136,7 +136,7 @@ def default_record(
     Args:
         rule: "zeros", "random" or "marginals".
         attributes: number of attributes, d.
-        seed: public seed.
+        seed: public seed of the pseudorandom numbers.
         t: number of the round, from 1. Each round has its own public randomness.
         groups: one-hot groups of the records, without attributes that no value reaches. In the default record exactly
             one attribute of each group is on: the first attribute with "zeros", a uniformly drawn attribute with

@@ -50,7 +50,8 @@ class Parts:
 
     Args:
         records: coefficient of the number of all records.
-        times: mapping from the position of a measured query to the coefficient of its count; no coefficient is 0.
+        times: mapping from the position of a measured query to the coefficient of the query's noisy count. No
+            coefficient is 0.
     """
 
     records: int = 0
@@ -298,7 +299,7 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
     answers as fractions of the records, the factor between the two errors is 2 (1 - 2^-k).
 
     Args:
-        marginals: k conjunctions.
+        marginals: a workload of k conjunctions.
         parities: workload that holds the parity of every non-empty set of attributes within a conjunction.
         answers: answers to the parities: fractions of the records with an even number of ones.
 

@@ -193,9 +193,10 @@ class MWEMCertificate(Certificate):
     """Bounds on the errors of a run, computed from its published result, as fractions of n.
 
     Args:
-        failure_probability: probability that one of the two bounds fails.
+        failure_probability: upper bound on the probability that at least one of the two bounds fails.
         measured: bound on the error of the measured queries.
-        everywhere: bound on the error of every query of the workload; the value 1 is no information.
+        everywhere: bound on the error of every query of the workload. The value 1 says nothing, because no error
+            exceeds 1.
     """
 
     failure_probability: float
@@ -545,7 +546,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         Args:
             data: n records: rows of bits, a table (without a schema each column a bit), codes, or `TrueAnswers`.
             noise: source of noise, `Noise.secure()` for a release.
-            progress: callback that receives the number of finished rounds and the number of all rounds.
+            progress: function that is called with the number of finished rounds and the number of all rounds.
 
         Raises:
             InvalidInput: there are not n records, or the true answers belong to other queries. If cells are
@@ -582,8 +583,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
         The error of a measured query is at most the distance between answer and measurement, plus a bound on the noise.
         The bound on all queries uses a round in which the histogram's answer to the selected query was nearly right.
-        Except with small probability, no query had a much larger error in that round. The distance between the released
-        histogram and the histogram of that round, which is public, is added to the bound.
+        Except with small probability, no query had a much larger error in that round. The bound also includes the
+        distance between the released histogram and the histogram of that round. Both histograms are public.
         """
         board = self._own(billboard)
         play, each = board._play, self.failure_probability / (2 * self.rounds)

@@ -389,7 +389,7 @@ def plan(
 def candidates(
     schema: Schema, n: int, workload: Workload, epsilon: float, delta: float
 ) -> tuple[Prediction, ...]:
-    """All methods at a budget, each with its predicted errors or the reason why it cannot run."""
+    """All methods at a budget, each with its predicted errors, or with the reason why the method cannot run."""
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (

@@ -85,7 +85,7 @@ def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
     """Mark the first occurrence of each key.
 
     Args:
-        keys: uint64 (k,).
+        keys: the k keys, as a uint64 array.
         table: scratch hash table, int32, all -1. The length of the table is a power of two above k.
         first: bool (k,), filled with whether each key is the first of its value.
     """

@@ -105,13 +105,14 @@ def _slope(n: int, eta: float) -> Fraction:
 
 
 def largest(n: int, eta: float, rounds: int) -> Fraction:
-    """The level of the last round, as the exact value of its decimal spelling."""
+    """The privacy level of the last round, in nats, as the exact value of its decimal spelling."""
     return written(round_epsilon(n, eta, rounds))
 
 
 @lru_cache(maxsize=8)  # a search asks for the last one again, by another name
 def sums(n: int, eta: float, rounds: int) -> tuple[Fraction, Fraction]:
-    """The sum of the levels of all rounds and the sum of their squares, with one draw in each round.
+    """The sum of the privacy levels of all rounds, and the sum of the squares of these levels, with one draw in each
+    round.
 
     Args:
         n: number of records, public.

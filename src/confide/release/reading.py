@@ -1,5 +1,5 @@
-"""One pass over a table: the records of the table as cells, and a list of the rows that gave no record, for the
-operator alone.
+"""One pass over a table, which gives the records of the table as cells, and the operator's list of the rows that are no
+record.
 """
 
 from __future__ import annotations
@@ -211,12 +211,12 @@ class HeldTable:
     beyond n, and further rows of one id, are ignored.
 
     Args:
-        source: source from which the rows of the table are read.
+        source: the table as a stream of rows.
         schema: the public columns.
         records: number of records, n.
         identity: name of the column of ids; or "row", so that the i-th row is the i-th record.
-        rejected: mapping that is filled with the reason of each rejection, by id or row number. The mapping is complete
-            after one pass, and is for the operator alone.
+        rejected: mapping to which a pass adds the reason of each rejection, under the id or the row number. The mapping
+            is complete after one pass, and is for the operator alone.
     """
 
     source: TableSource
@@ -250,7 +250,7 @@ class HeldTable:
         return codes
 
     def count(self) -> int:
-        """The number of rows of the table, in one pass that also lists the rejected rows. The number is private."""
+        """The number of rows of the table, from one pass that also fills `rejected`. The number is private."""
         self.rejected.clear()
         rows = 0
 

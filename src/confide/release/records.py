@@ -151,7 +151,7 @@ def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, t
     """Find the distinct rows, in the order of their first occurrence.
 
     Args:
-        cells: uint16 (n, m).
+        cells: the cells of n records, uint16 of shape (n, m).
         first: int64 (n,), filled with the position of the first occurrence of each distinct row.
         numbers: int32 (n,), filled with the number of the distinct row that each row equals.
         table: scratch hash table, int32, all -1. The length of the table is a power of two above n.
@@ -194,7 +194,7 @@ def pack_rows(
     """Set the bits of some records in packed words, one record after the other, from a given word on.
 
     Args:
-        cells: uint16 (n, m).
+        cells: the cells of n records, uint16 of shape (n, m).
         rows: positions of the records in `cells`, int64.
         starts: number of the first cell of each column, if the cells of all columns are numbered one after another, and
             the end; int64 (m + 1,).
@@ -500,7 +500,7 @@ def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, 
     Args:
         schema: the public columns.
         records: number of records, n.
-        seed: public seed.
+        seed: public seed of the pseudorandom numbers.
         classes: number of classes. The sizes of the classes are random.
         sharpness: number > 0; larger values make the distributions less uniform. Each distribution is a draw from a
             Dirichlet distribution with all parameters equal to 1/sharpness.
@@ -530,7 +530,7 @@ def table_of(schema: Schema, records: int, *, seed: int) -> Codes:
     Args:
         schema: the public columns.
         records: number of records, n.
-        seed: public seed.
+        seed: public seed of the pseudorandom numbers.
     """
     made = made_up_table(schema, min(records, _LARGEST), seed=seed)
     times = -(-records // made.records)

@@ -59,7 +59,7 @@ class Bars:
         single: whether the probability holds for each bar separately rather than for all bars together.
         together: one error bar that holds for all answers together, as a fraction of the records; infinite if there is
             none.
-        together_covers: errors that the bar `together` covers, and its probability, in words.
+        together_covers: errors that the bar `together` covers, and the probability with which the bar holds, in words.
     """
 
     each: NDArray[np.float64]
@@ -139,7 +139,7 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
     DualQuery's records are returned unchanged, since more rows would only repeat them.
 
     Args:
-        board: billboard of the release.
+        board: the billboard (published result) of the release.
         schema: the public columns.
         count: number of rows, for releases that can give any number of rows.
     """
@@ -192,7 +192,7 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
     Args:
         schema: the public columns.
         method: name of the method, for error messages.
-        board: the published billboard.
+        board: the billboard (published result) of the release.
         count: number of rows. For DualQuery at most the number of the synthetic records. For reweighted records exactly
             the number of the synthetic records, and the rows have a column of weights.
 
@@ -225,17 +225,17 @@ def more_answers(
     """Answers of a release to other conjunctions of literals, as a table with the columns `query` and `answer`, a
     fraction in [0, 1].
 
-    For a release of measured answers, a further answer is a sum of measured answers with their noise. The table then
-    has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is a bound on the noise of
-    the sum that holds with 95 %, and is empty if the bound is 1 or more. `added` is the number of measured answers in
-    the sum. A release whose answers are products has the column `uncut` too. To add up several answers, use the column
-    `uncut`.
+    For a release of measured answers, a further answer is a sum of measured answers, and has the noise of all of them.
+    The table then has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is a bound on
+    the noise of the sum that holds with probability 95 %; it is empty if the bound is 1 or more. `added` is the number
+    of measured answers in the sum. A release whose answers are products has the column `uncut` too. To add up several
+    answers, use the column `uncut`.
 
     Args:
         schema: the public columns.
         method: name of the method, for error messages.
         mechanism: the mechanism that ran.
-        board: the published billboard.
+        board: the billboard (published result) of the release.
         queries: queries, each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals
             between commas or "and" (`confide.release.schema`).
 

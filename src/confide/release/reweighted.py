@@ -420,9 +420,10 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         """Run DualQuery, the selection, the measurements and the fit.
 
         Args:
-            data: any data that `DualQuery.run` accepts.
+            data: records in any form that `DualQuery.run` accepts.
             noise: source of noise, `Noise.secure()` for a release.
-            progress: callback that receives the number of DualQuery's finished rounds and the number of all rounds.
+            progress: function that is called with the number of DualQuery's finished rounds and the number of all
+                rounds.
 
         Raises:
             InvalidInput: as in `DualQuery.run`; or the rule does not choose `count` different queries.
@@ -430,9 +431,10 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 drawn, so that faults of the rule appear before the budget is spent.
 
         Warns:
-            The rule failed in the run, for which the budget is already spent, so the public seed chooses the queries.
-            Another warning: the fit did not converge, so the weights are uniform; or the weights differ from uniform
-            weights by a total variation of more than 0.15. The warnings depend only on published data.
+            The rule failed in the run. Since the budget is already spent, the public seed chooses the queries instead.
+            A second warning says that the fit did not converge, so that the weights are uniform. A third one says that
+            the weights differ from uniform weights by a total variation of more than 0.15. The warnings depend only on
+            published data.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload

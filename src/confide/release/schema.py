@@ -405,18 +405,18 @@ class Schema:
         """The records of a table as cells, in one pass.
 
         Args:
-            table: a table that `confide.tables.open_table` reads, or a source that it returned. If all columns are bits
-                without named texts, as for `Schema.bits`, rows of bits in the columns' order, or packed bits, are
-                accepted too.
+            table: a table that `confide.tables.open_table` reads, or a source that `open_table` returned. If all
+                columns are bits without named texts, as for `Schema.bits`, rows of bits in the columns' order, or
+                packed bits, are accepted too.
             records: number of records n, or the public list of the n ids. With None, n is the number of rows, which
                 becomes public. If `unusable` is "null", a record without a row becomes the null record, and n is
                 unchanged.
             id: name of the column that holds the id; or "row", so that the i-th row is the i-th record.
             unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
-                for records without a row; it is used before anything is released, when a data set is registered. "null"
-                replaces each unusable row by the null record, and ignores rows beyond n.
-            rejected: mapping that is filled with the reason for each row that becomes no record, by id or row number.
-                The mapping depends on private records and is for the operator alone.
+                for records without a row. Use "refuse" before anything is released, when a data set is registered.
+                "null" replaces each unusable row by the null record, and ignores rows beyond n.
+            rejected: mapping to which the method adds the reason for each row that becomes no record, under the id or
+                the row number. The mapping depends on private records and is for the operator alone.
 
         Warns:
             UserWarning: more than 1 % of the records have no usable row. The warning is for the holder of the table

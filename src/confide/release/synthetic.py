@@ -44,8 +44,9 @@ class Rounds:
         ends: position in `queries` and `weights` after the last sample of each round, int64 (T,).
         negations: number of negations that were drawn in each round, int64 (T,).
         values: number of samples of each round that the round's record satisfies, int64 (T,).
-        bounds: upper bound, for each round, on the number of samples that any record satisfies, float64 (T,). The bound
-            comes from the oracle; without such a bound it is the number of samples that do not cancel.
+        bounds: upper bound, for each round, on the number of samples that any record satisfies, float64 (T,). The
+            oracle returns the bound. If the oracle returns no bound, the entry is the number of samples that do not
+            cancel.
         fell_back: whether the oracle failed in each round, so that the record is the default record, bool (T,).
         timed_out: whether a time limit ended the oracle's search in each round, bool (T,).
     """

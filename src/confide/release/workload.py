@@ -246,7 +246,7 @@ class Workload:
             seed: public seed, which is stored in the workload. Equal seeds give equal queries.
             signed: whether each literal requires true or false at random. With `signed=False` all literals require
                 true.
-            kind: conjunctions or parities.
+            kind: kind of the queries, "conjunctions" or "parities".
             distinct_columns: whether the attributes of a query come from different columns. With
                 `distinct_columns=False` each attribute is drawn independently, as in the authors' prototype. An
                 attribute may then be drawn twice, which makes the query shorter.
@@ -281,7 +281,7 @@ class Workload:
             width: number of attributes of each query.
             positive: whether all literals require true. With False there is a query for every combination of required
                 bits.
-            kind: conjunctions or parities.
+            kind: kind of the queries, "conjunctions" or "parities".
             smaller: whether to add all queries with fewer attributes, which come first. The default None adds these
                 queries for parities only, since parities of up to r attributes determine the marginals of r attributes
                 (see `marginals_from_parities`).
@@ -435,7 +435,7 @@ class Workload:
         """Add 1 to the total of each query that a record satisfies, in place and in one pass.
 
         Args:
-            record: d bits.
+            record: the d bits of the record.
             total: int32 (k,), contiguous, changed in place.
         """
         bits = np.ascontiguousarray(as_bits("record", record, 1))

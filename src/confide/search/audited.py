@@ -76,7 +76,7 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
     """The audit of one private search.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
         seed: seed of the audit's own runs of the search.
         charged: epsilon that a plan charges to the ledger, in nats; None without a plan.
 
@@ -109,7 +109,7 @@ def named_charge(mechanism: PTarget) -> PureDP:
     """The privacy loss that follows from the parameters: epsilon times the number of searches for a component.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     return PureDP(mechanism.calls * mechanism.epsilon)
 
@@ -214,7 +214,7 @@ def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
     rows.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
         even: whether the threshold is drawn uniformly, for a mutant that ignores all counts.
 
     Example:
@@ -274,7 +274,7 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
     runs can produce.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
         seed: seed of simulated runs on a synthetic network.
         charged: epsilon that the plan charges to the ledger, in nats.
     """

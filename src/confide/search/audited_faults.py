@@ -47,7 +47,7 @@ class _Halved(_Call):
 
 
 class HalvedNoise(_Search):
-    """Mutant: noise at half of its scale."""
+    """Mutant: noise at half of the correct scale."""
 
     @property
     def call(self) -> Any:
@@ -61,7 +61,7 @@ class _Eighth(_Call):
 
 
 class EighthNoise(_Search):
-    """Mutant: noise at an eighth of its scale."""
+    """Mutant: noise at an eighth of the correct scale."""
 
     @property
     def call(self) -> Any:
@@ -202,8 +202,8 @@ class CountsUnexamined(_Search):
 
 
 class QuietFakeTree(LawTree):
-    """The exact laws of a mutant whose fake target has no noise. The mutant's outcomes are merged into two: some target
-    found, or nothing found.
+    """The exact laws of a mutant in which the fake target, the item that ends a search, has no noise. The outcomes are
+    merged into two: some target is found, or nothing is found.
     """
 
     def call(self, hidden: Hidden) -> _Array:

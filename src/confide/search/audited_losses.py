@@ -82,7 +82,8 @@ class Made:
         contacts: contacts of the rewired vertex in each graph. The first graph is the network itself.
         targets: indices of the targets; the first one is the seed.
         degree_bound: public bound d on all degrees.
-        stopping_target: stopping target K.
+        stopping_target: stopping target K, the approximate number of people after which a search for a component gives
+            up.
     """
 
     name: str
@@ -239,7 +240,7 @@ def fitted(mechanism: PTarget, made: Made, components: int = 2, stopping_target:
 
     Args:
         mechanism: sound mechanism, or a mutant.
-        made: synthetic network.
+        made: the synthetic network.
         components: number k of components.
         stopping_target: stopping target K; None for the stopping target of the network.
     """
@@ -253,7 +254,7 @@ def tree_of(one: Any, made: Made, components: int = 2, kind: type[LawTree] = Law
 
     Args:
         one: public parameters of one search for a component.
-        made: synthetic network.
+        made: the synthetic network.
         components: number k of components.
         kind: class that computes the laws of the released list, for the sound search or for a mutant.
     """
@@ -289,7 +290,7 @@ def networks(mechanism: PTarget) -> tuple[Made, ...]:
     scale.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     scale = fitted(mechanism, network()).call.noise_scale / fitted(mechanism, network()).call.sensitivity
     if counts_each(mechanism):
@@ -302,7 +303,7 @@ def counts_each(mechanism: PTarget) -> bool:
     """Whether a stranger who knows more of the found targets adds more to the statistic of a hidden target.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     statistic = mechanism.statistic
     return not isinstance(statistic, CommonNeighbours | LargestFlow)
@@ -313,7 +314,7 @@ def lifted(mechanism: PTarget) -> int:
     the hidden targets near a public threshold; it is 0 without a public threshold.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     if mechanism.public_threshold is None or counts_each(mechanism):
         return 0
@@ -327,7 +328,7 @@ def unplanted(mechanism: PTarget) -> dict[str, str]:
     The mapping follows from the parameters, not from results of an audit.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     found, wide = dict[str, str](), isinstance(mechanism.statistic, LargestFlow) and mechanism.statistic.length > 2
     if wide:
@@ -427,7 +428,7 @@ def list_row(mechanism: PTarget) -> AuditRow:
     that makes two.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     worst, lists, pairs = 0.0, 0, 0
     pure = list[Privacy]()
@@ -446,7 +447,7 @@ def list_events(mechanism: PTarget) -> tuple[Event, ...]:
     """The privacy events of the two searches for a component in `list_row`, on the network where their cost is least.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
     """
     charged: list[tuple[Event, ...]] = [own.events() for _, own in _of_two_calls(mechanism)]
     return min(charged, key=lambda events: Accountant(events).epsilon())
@@ -462,7 +463,7 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
     is empty.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
         share: fraction of the promised epsilon at which delta is computed; 1 for the sound search. A mutant has a
             fraction below 1, which claims a smaller loss than is promised.
     """

@@ -107,7 +107,7 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
     """Check that the order inside a component stays the same under any change of one stranger's contacts.
 
     Args:
-        mechanism: mechanism whose run is checked.
+        mechanism: the private search whose run is checked.
         walk: class that searches inside components, `Walk` or a mutant of it.
     """
     made, orders = tied(), set[tuple[int, ...]]()
@@ -234,7 +234,7 @@ def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRo
     run in which it makes most.
 
     Args:
-        mechanism: mechanism as the campaign will run it.
+        mechanism: the private search with the parameters of the campaign.
         seed: seed of the network and the noise.
     """
     chosen = list[int]()

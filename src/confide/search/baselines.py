@@ -105,7 +105,7 @@ def target(
         give_up_after: number K of examinations after which a search for a component gives up; None for no limit.
         statistic: statistic of proximity; common neighbours by default.
         cap: number of examinations after which the whole search ends; None for no limit.
-        answers: mapping from id to whether it is a target, from earlier questions.
+        answers: mapping from the id of a person to whether they are a target, with answers to earlier questions.
 
     Raises:
         InvalidInput: a number out of range, or a statistic without signal.
@@ -155,9 +155,9 @@ def random_order(
     Args:
         investigation: graph, seeds and oracle.
         components: largest number k >= 1 of components to find.
-        noise: source of randomness.
+        noise: source of the random draws, such as `Noise.secure()`.
         cap: number of examinations after which the search ends, which voids the promise; None for no limit.
-        answers: mapping from id to whether it is a target, from earlier questions.
+        answers: mapping from the id of a person to whether they are a target, with answers to earlier questions.
 
     Raises:
         InvalidInput: a number out of range.

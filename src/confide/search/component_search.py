@@ -84,7 +84,7 @@ def call_epsilon(words: str) -> Parameter:
     """The parameter `epsilon` of one search for a component.
 
     Args:
-        words: description of the parameter, for the class that declares it.
+        words: description of the parameter for the class that declares the parameter.
     """
     return Parameter(words, unit="nats", above=0, at_most=_MOST_EPSILON)
 
@@ -292,15 +292,15 @@ def search_component(
     """Make one call of SearchCom. The result is the id of a target that is not among the released ones, or None.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         released: ids of all confirmed targets, the set T. The component of each target in T must have been searched by
             `sfs`.
         oracle: source of statuses, in any form that `Investigation` accepts.
-        noise: source of randomness.
+        noise: source of the random draws, such as `Noise.secure()`.
         epsilon: privacy loss of the call, in nats, > 0.
         examined: ids of the examined vertices, the set I, to which the targets in T always belong. The call adds the
-            vertices that it examines to this set. The set must hold no target other than those in T. A vertex counts as
-            examined only if the search used the oracle's answer about it.
+            vertices that it examines to this set. All targets in this set must be in T. A vertex counts as examined
+            only if the search used the oracle's answer about this vertex.
         stopping_target: approximate number K of people after which the search gives up, for a private or smoothed stop.
         degree_bound: public bound d on the number of contacts of each person.
         stop: rule by which the search gives up, as in `PTarget`.
@@ -377,7 +377,7 @@ def sfs(
     when all contacts of the found targets are examined. Therefore the search has no option that limits its length.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         seed_vertex: id of a confirmed target, or several ids, whose components are searched one after another.
         oracle: source of statuses, in any form that `Investigation` accepts.
         examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the

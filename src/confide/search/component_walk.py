@@ -178,7 +178,7 @@ class Walk:
     both.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         known: statuses of all vertices, int8, shape (n,): 1 for a target, 0 for any other person, -1 for unknown. The
             array is shared with the code that fills in the statuses.
         cap: largest number of vertices that may be examined; None for no limit.
@@ -316,7 +316,7 @@ class SearchState:
         charge: function that receives the number of each call of `finder`, from 0, before the call. If the function
             raises `BudgetExceeded`, the search ends.
         cap: largest number of vertices that may be examined; None for no limit.
-        answers: mapping from id to whether it is a target, from earlier questions.
+        answers: mapping from the id of a person to whether they are a target, with answers to earlier questions.
         log: log that is filled during the search.
     """
 
@@ -489,25 +489,25 @@ class SearchState:
 
 
 def as_cap(cap: object) -> int | None:
-    """A limit on the number of examinations after a check; None for no limit."""
+    """Check a limit on the number of examinations, and return it; None stands for no limit."""
     return None if cap is None else whole("cap", cap)
 
 
 def as_components(components: object) -> int:
-    """A number k >= 1 of components after a check.
+    """Check that a number k of components is a whole number of at least 1, and return it.
 
     Raises:
-        InvalidInput: a value that is no whole number of at least 1.
+        InvalidInput: the value is no whole number of at least 1.
     """
     return whole("components", components, at_least=1)
 
 
 def check_investigation(investigation: object, people: int | None = None) -> Investigation:
-    """An investigation after a check. If `people` is given, the graph of the investigation must have that number of
-    vertices.
+    """Check that an object is an investigation, and return it. If `people` is given, the graph of the investigation
+    must have this number of vertices.
 
     Raises:
-        InvalidInput: another kind of object, or another number of vertices.
+        InvalidInput: the object is no investigation, or its graph has another number of vertices.
     """
     if not isinstance(investigation, Investigation):
         raise InvalidInput("data", f"{type(investigation).__name__} is not an Investigation",

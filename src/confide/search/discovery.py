@@ -51,7 +51,7 @@ def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, s
     start, stays in the group with probability 1 - q.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         seed_vertex: id of the vertex where the contagion starts, or several ids.
         p: probability that a vertex with an infected neighbour becomes infected in a round, in [0, 1].
         q: probability that an infected vertex leaves the group at the end, in [0, 1].
@@ -223,7 +223,7 @@ def compare_searches(
 
     Args:
         investigation: investigation with an oracle that knows all statuses.
-        search: private search. The other two searches look for the same number of components.
+        search: the private search to run. The other two searches look for the same number of components.
         checks: largest number of examinations in the comparison, at least 1.
         runs: number of runs of the private search, and of the search in random order, at least 1.
         seed: seed of the first run. Later runs have the next seeds.
@@ -283,7 +283,7 @@ def made_up_group(graph: Graph, start: int, leave: float, seed: int, *, join: fl
     component of the group.
 
     Args:
-        graph: network of contacts.
+        graph: private network of contacts between people.
         start: index of the vertex where the contagion starts.
         leave: probability q that an infected vertex leaves the group at the end, in [0, 1].
         seed: seed of the draws.
@@ -337,7 +337,7 @@ def privately(group: Group, search: PTarget, last: int, runs: int) -> Found:
 
     Args:
         group: target group, and the investigation from which the search starts.
-        search: private search.
+        search: the private search to run.
         last: largest number of examinations for which the result has a column.
         runs: number of runs, with seeds 0, 1, ....
     """

@@ -159,7 +159,7 @@ def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -
 
 @dataclass(frozen=True)
 class Hidden:
-    """The targets from which one call chooses, and the threshold of the call. Both are private.
+    """The targets that one call (a search for a component) can find, and the threshold of this call. Both are private.
 
     Args:
         targets: indices of the targets that are not found yet, ascending.

@@ -33,7 +33,7 @@ class DegreeBoundViolated(InvalidInput):
     would reveal the largest degree.
 
     Args:
-        bound: public bound.
+        bound: public bound on the number of neighbours of a vertex.
         after: text about the consequence, which ends the error message.
     """
 
@@ -45,7 +45,7 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """Numbers of lines of the input that were left out of a graph. Only the operator may see these numbers, since the
+    """Counts of the lines of the input that were left out of a graph. Only the operator may see these counts, since the
     lines are private.
 
     Args:
@@ -75,10 +75,10 @@ class Graph:
         indptr: index in `indices` at which each list of neighbours begins, int64, shape (n + 1,).
         indices: neighbours, ascending within each list, with both directions of each edge, int32, shape (2m,).
         ids: public ids, ascending: int64 of shape (n,), or an Arrow array of texts; None if the ids are 0..n-1.
-        dropped: numbers of lines that were left out of the graph.
+        dropped: counts of the input lines that were left out of the graph.
 
     Raises:
-        InvalidInput: arrays that are not the lists of an undirected simple graph.
+        InvalidInput: the arrays are not the lists of an undirected simple graph.
 
     Source: spec targeted_search 1, 9.
 
@@ -271,7 +271,7 @@ class Graph:
                 that was changed can crash the process.
 
         Raises:
-            InvalidInput: no graph, or a damaged one.
+            InvalidInput: the folder has no graph, or the graph is damaged.
         """
         indptr, indices, ids, dropped = open_arrays(folder)
         if check and not is_sound(indptr, indices):
@@ -296,8 +296,8 @@ class Graph:
             second: id of the second person of each pair, of the same length.
             people: number n of people, if the ids are 0..n-1.
             vertices: all ids, in any order, if the ids are not 0..n-1. Membership in the list of vertices is public.
-                Without `people` and `vertices`, the people are those named in the pairs, and this list counts as
-                public. If being named in a pair is secret, give `people` or `vertices`.
+                Without `people` and `vertices`, the graph has only the people in the pairs, and the list of these
+                people counts as public. If this list is secret, give `people` or `vertices`.
 
         Raises:
             InvalidInput: an id that is missing, or not on the list (the message names the row); or columns of different
@@ -338,8 +338,8 @@ class Graph:
             at_least: least total weight at which two people are neighbours; without `weight`, least number of lines
                 between them. With `at_least`, `dropped` counts only the lines from a person to the same person.
             vertices: public list of all ids, as in `from_edges`, or a number n for the ids 0..n-1.
-            id: type of the ids. "auto" reads them as integers if each of them is a whole number in plain decimal
-                digits, as in a CSV file of numbers, and as text if not.
+            id: type of the ids. With "auto" the ids are integers if every id is a whole number in plain decimal digits,
+                as in a CSV file of numbers, and otherwise texts.
 
         Raises:
             InvalidInput: a table that cannot be read, a missing column, or an id or weight that is missing or unusable.

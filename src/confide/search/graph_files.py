@@ -79,7 +79,7 @@ def save_arrays(
     folder: str | os.PathLike[str], indptr: NDArray[np.int64], indices: NDArray[np.int32], ids: Ids,
     dropped: tuple[int, int],
 ) -> None:
-    """See `Graph.save`."""
+    """Write the arrays of a graph into a folder, as described in `Graph.save`."""
     path = Path(folder)
     if (path / _NOTE).exists():
         raise InvalidInput("folder", f"{path} already has a graph", "choose another folder")
@@ -104,7 +104,7 @@ def save_arrays(
 def open_arrays(
     folder: str | os.PathLike[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Ids, tuple[int, int]]:
-    """See `Graph.open`."""
+    """Read the arrays of a saved graph, as described in `Graph.open`."""
     path = Path(folder)
     try:
         note = parse_json((path / _NOTE).read_bytes())
@@ -332,7 +332,7 @@ def heavy(
 
 
 def checked_weights(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of lines after a check that they are numbers >= 0; infinity is allowed."""
+    """Check that the weights of lines are numbers >= 0, and return them. Infinity is allowed."""
     wrong = ~(weight >= 0)
     if wrong.any():
         raise InvalidInput("weight", f"row {int(np.argmax(wrong))} (from 0) has no weight of at least 0")

@@ -62,10 +62,10 @@ information.
 
 
 def as_kind(kind: object) -> NoiseKind:
-    """The kind of noise with the given name, after a check.
+    """Check the name of a kind of noise, and return it.
 
     Raises:
-        InvalidInput: an unknown kind.
+        InvalidInput: the name is unknown.
     """
     one_of("noise_kind", kind, KINDS)
     return kind  # type: ignore[return-value]

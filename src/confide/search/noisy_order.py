@@ -1,4 +1,4 @@
-"""Items in decreasing order of noisy scores, drawn only as far as the caller asks.
+"""Items in decreasing order of noisy scores. Only as many items are drawn as the caller requests.
 
 *Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for all people and sorting
 them would take longer than the search. Among items with equal scores the noises are exchangeable: their order
@@ -45,7 +45,7 @@ _LN2 = math.log(2.0)
 
 
 class NoisyOrder:
-    """The order of items by score plus independent noise, largest first, drawn block by block.
+    """The order of items by score plus independent noise, the largest first. The order is drawn block by block.
 
     The order does not depend on the sizes of the blocks that the caller takes. Among equal noisy scores the lower
     position comes first and the fake item last; with continuous noise such ties have probability 0. Random numbers are
@@ -58,7 +58,7 @@ class NoisyOrder:
             scores of up to `MOST_IN_SCALES` noise scales, the noisy scores are within 2^-40 noise scales of ideal ones.
         scale: public noise scale b > 0.
         kind: kind of the noise, one of `NoiseKind`.
-        noise: source of randomness.
+        noise: source of the random draws, such as `Noise.secure()`.
         stream: first words of the names of the random streams. A stream can be used only once.
         fake: score of the fake item, one additional item at position n with independent noise; None for no fake item.
         plain: whether to draw noise for every item and sort the items. The probability law of the order is the same for

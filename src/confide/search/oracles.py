@@ -123,8 +123,8 @@ class OracleUnavailable(ConfideError):
     """Error for an oracle that gave no answer. The search pauses, and never takes a missing answer for "protected".
 
     Attributes:
-        search: paused search, if there is one. The call `search.run()` continues the paused search, also after
-            `search.answer(...)`.
+        search: the paused search; None if there is none. The call `search.run()` continues the paused search, also
+            after `search.answer(...)`.
     """
 
     def __init__(self) -> None:
@@ -140,19 +140,19 @@ class Investigation:
 
     Args:
         graph: private network of contacts: a `Graph`, or edges in any form that `Graph.from_edges` accepts (pairs, an
-            (m, 2) array, or a frame or a file with two columns). With edges, the set of people whom they name is
-            public. If it is secret who is named in the edges, make a `Graph` with all `vertices`.
+            (m, 2) array, or a frame or a file with two columns). If edges are given, the set of people in the edges is
+            public. If this set is secret, make a `Graph` with all `vertices`.
         seed_vertex: public id of a confirmed target, or several ids, chosen independently of the graph.
-        oracle: source of statuses, in one of several forms. A callable from an id to a bool. If the callable has a
+        oracle: source of statuses, in one of six forms. (1) A callable from an id to a bool. If the callable has a
             method `statuses`, this method is called with a list of ids, and returns the answers in the same order, with
-            None for a missing answer. A mapping from ids to bools, or a pandas series of bools with ids as its index;
-            an id that is not in it has no answer yet. A collection of all targets' ids. A table with the columns `id`
-            and `targeted`: a frame (pandas, Polars, Arrow) or a file. A bool array of n statuses, in the ascending
-            order of `graph.ids` (entry i is for `graph.id_of(i)`), which may differ from the order in which the ids
-            were given. With None as the oracle, answers are given by hand.
-        ahead: number of vertices about which the oracle is asked at once, through its method `statuses`, in a search
-            for a new component. Answers that the search does not use are kept, and may prove unnecessary. Unused
-            answers change nothing that is released.
+            None for a missing answer. (2) A mapping from ids to bools, or a pandas series of bools with ids as index.
+            An id without an entry has no answer yet. (3) A collection of the ids of all targets. (4) A table with the
+            columns `id` and `targeted`: a data frame (pandas, Polars, Arrow) or a file. (5) A bool array of n statuses,
+            in the ascending order of `graph.ids` (entry i is for `graph.id_of(i)`). This order may differ from the
+            order in which the ids were given. (6) None, if answers are given by hand.
+        ahead: number of vertices about which the method `statuses` of the oracle is asked at once, in a search for a
+            new component. Some of the answers may prove unnecessary. Unused answers are kept, and change nothing that
+            is released.
 
     Raises:
         InvalidInput: an unknown id, no seed, or an oracle of another kind.
@@ -332,7 +332,7 @@ class Statuses:
         """Record several answers by id. If one answer is invalid, none of them is recorded.
 
         Args:
-            answers: mapping from id to whether it is a target.
+            answers: mapping from the id of a person to whether they are a target.
         """
         before = self.known.copy()
         try:
@@ -383,7 +383,7 @@ class AnswersSoFar:
     """An oracle that answers from an incomplete table. A missing answer stays missing.
 
     Args:
-        known: mapping from id to whether it is a target.
+        known: mapping from the id of a person to whether they are a target.
     """
 
     def __init__(self, known: Mapping[Any, bool]) -> None:

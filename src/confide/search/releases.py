@@ -295,7 +295,7 @@ def graph_digest(graph: Graph) -> str:
     a guess of the graph.
 
     Args:
-        graph: graph to digest.
+        graph: the private graph.
     """
     found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
     found.update(graph.indptr.astype("<i8").tobytes())
@@ -308,12 +308,13 @@ def graph_digest(graph: Graph) -> str:
 
 
 def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
-    """Note in a journal which search it belongs to. If the noise has no journal, no note is written.
+    """Note in the journal of the noise to which search the journal belongs. If the noise has no journal, no note is
+    written.
 
     Args:
         noise: source of noise of the run.
         parameters: mechanism of the search, which holds its public parameters.
-        graph: network of contacts.
+        graph: private network of contacts between people.
         seeds: ranks of the seeds.
 
     Raises:
@@ -325,7 +326,8 @@ def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.i
 
 def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: Any = None,
               graph: Graph | None = None) -> None:
-    """Note in a journal that a call begins, before the call's first draw.
+    """Note in the journal of the noise that a call (a search for a component) begins. The note is written before the
+    first draw of the call.
 
     Args:
         noise: source of noise of the run.
@@ -349,7 +351,7 @@ def check_charged(noise: Noise, charged: int) -> None:
 
     Args:
         noise: source of noise of the run.
-        charged: number of calls that are not charged again.
+        charged: number of calls that were charged before and are not charged again.
 
     Raises:
         InvalidInput: the noise does not hold the draws of the charged calls.

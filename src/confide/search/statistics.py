@@ -1,5 +1,5 @@
-"""Statistics of proximity: measures of how near an unexamined person is to the confirmed targets, and bounds on the
-change that one protected person can make.
+"""Statistics of proximity, which measure how near an unexamined person is to the confirmed targets. The module also
+bounds the change of each statistic that one protected person can make.
 
     >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), LargestFlow(3).sensitivity(10) >= 5
     (1.0, 180.0, True)
@@ -201,10 +201,10 @@ _EXACT = 2**50  # counts beyond this would not be exact doubles
 
 
 def needed_bound(degree_bound: int | None) -> int:
-    """The public degree bound after a check, for a statistic that needs a degree bound.
+    """Check that a public degree bound is given and is at least 1, for a statistic that needs one, and return it.
 
     Raises:
-        InvalidInput: a missing bound, or a bound below 1.
+        InvalidInput: the bound is missing or below 1.
     """
     if degree_bound is None:
         raise InvalidInput("degree_bound", "is missing", "declare a public bound on every degree, since the "

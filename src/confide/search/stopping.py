@@ -61,7 +61,8 @@ class ThresholdRule:
     Args:
         stop: "private" or "smoothed".
         epsilon: privacy loss of the draw, in nats, > 0.
-        stopping_target: stopping target K.
+        stopping_target: stopping target K, the approximate number of people after which a search for a component gives
+            up.
         people: number n of people.
         most: largest possible value of the statistic f, which is public.
         count_sensitivity: largest change, by one rewired vertex, of the number of vertices in V minus N[T] with f >= x.
@@ -185,7 +186,8 @@ class Witness:
         bridged: number k' of hidden targets that the contact i knows in the second graph.
         strangers: number N of protected vertices with statistic 0 in both graphs.
         epsilon: privacy loss of one call, a search for a component, in nats.
-        stopping_target: stopping target K.
+        stopping_target: stopping target K, the approximate number of people after which a search for a component gives
+            up.
         degree_bound: degree bound d > k'.
         printed: True for the printed rule, which counts over the unexamined vertices with sensitivity d + 1. False for
             the corrected rule, which counts over V minus N[T] with sensitivity max(d - 1, 1).

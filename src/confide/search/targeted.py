@@ -69,7 +69,7 @@ _REACH_ANY = ("the loss is that of the released list as a sequence, not of the t
               "appears")
 
 Debit = Callable[[tuple[Event, ...]], None]
-"""A function that debits the privacy events of one call, a search for another component, from a budget. The function
+"""A function that charges the privacy events of one call (a search for another component) to a budget. The function
 raises `BudgetExceeded` if the budget does not cover the events.
 """
 
@@ -236,10 +236,10 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             charge: function that receives the privacy events of each search for a component before this search begins.
                 If the function raises `BudgetExceeded`, the whole search ends. The number of searches that were made is
                 public.
-            charged: number of searches for a component that were charged before a crash; these are not charged again.
-                With secure noise, `noise` must be the `JournalNoise` that holds their draws. With fresh secure noise
-                the same searches would be a new release, which must be charged again.
-            answers: mapping from id to whether it is a target.
+            charged: number of searches for a component that were charged before a crash. These searches are not charged
+                again. With secure noise, `noise` must be the `JournalNoise` that holds the draws of these searches.
+                With fresh secure noise the same searches would be a new release, which must be charged again.
+            answers: mapping from the id of a person to whether they are a target.
             log: log that is filled with the examined vertices and other records that only the operator may see.
             query_cap: number of examinations after which the search stops; None for no limit. Such a stop reveals
                 protected contacts without any bound.
@@ -261,9 +261,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """Run the whole search.
 
-        Args: `data`, `noise`, `charge`, `log`, `query_cap` and `without_guarantee` as in `start`; and progress:
-        function that is called when the search has ended. The course of a search depends on contacts, so the number of
-        calls and the components found so far are not reported.
+        The arguments `data`, `noise`, `charge`, `log`, `query_cap` and `without_guarantee` are the same as in `start`.
+        The function `progress` is called once, when the search has ended. Nothing is reported during the search,
+        because the course of a search depends on contacts.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.
@@ -317,7 +317,7 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
     """The search with the largest epsilon of one call at which the whole list costs at most a budget.
 
     Args:
-        it: search with the wanted parameters; its epsilon is replaced.
+        it: search with the wanted parameters. Only its epsilon is replaced.
         epsilon: privacy loss of the whole list, in nats.
         delta: delta of the whole list; 0 uses basic composition.
     """
@@ -444,7 +444,7 @@ class Search:
         """Record answers about any vertices, in any order, and continue the search until it needs another answer.
 
         Args:
-            answers: mapping from id to whether it is a target.
+            answers: mapping from the id of a person to whether they are a target.
 
         Raises:
             OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is

@@ -1,6 +1,4 @@
-"""Input tables: sources that stream rows, public lists of ids, public roles of columns, and designs that turn rows into
-vectors.
-"""
+"""Input tables: sources of rows, public lists of ids, public roles of columns, and designs of regression vectors."""
 
 from confide._lazy import exports
 

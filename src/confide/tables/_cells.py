@@ -1,9 +1,8 @@
 """Parsing of cells as numbers or text, in one way for every Arrow type. The value of a cell never depends on the cells
 beside it.
 
-Every cell of a type takes the same path, and columns without bad cells have no shortcut. If columns without bad cells
-took a shortcut, the value of one row, or the reading time, could reveal that another row holds a null or a typing
-error.
+All cells of a type are parsed by the same steps, also in columns without bad cells. With a shortcut for columns without
+bad cells, the value of one row, or the reading time, could reveal that another row holds a null or a typing error.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ matches the pattern nor spells NaN.
 
 _INTEGER = r"^(?:0|-?[1-9][0-9]{0,18}|-?[1-9](?:\.[0-9]{1,15})?[eE]\+[0-9]{1,2})$"
 """Pattern of plain decimal integers, and of numbers with an exponent as R writes them, such as 1e+05 for 100000. The
-texts 007, +7 and 0x7 are other ids than 7.
+texts 007, +7 and 0x7 do not match the pattern: as ids, they differ from 7.
 """
 
 _LARGEST = str(2**63 - 1)
@@ -49,7 +48,8 @@ _EXACT = 2.0**53
 
 
 def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The same cells without dictionary, run-end, view, extension or chunk encoding.
+    """The cells of an array as one plain Arrow array, without dictionary, run-end, view or extension encoding and
+    without chunks.
 
     Text and bytes become large_string; bytes are not checked for valid UTF-8. An index that points outside its
     dictionary becomes a null.
@@ -153,7 +153,7 @@ def _numeric(kind: pa.DataType) -> bool:
 
 
 def decimals(values: np.ndarray) -> np.ndarray:
-    """An array of numbers as float64 of the same shape. A narrower float becomes the decimal that it prints as."""
+    """Numbers as a float64 array of the same shape. A float of 16 or 32 bits becomes the decimal that it prints as."""
     if values.dtype.kind != "f" or values.dtype.itemsize >= 8:
         return values.astype(np.float64, copy=False)
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
@@ -162,7 +162,8 @@ def decimals(values: np.ndarray) -> np.ndarray:
 
 
 def real(cell: object) -> float:
-    """One cell of a list or of an object array as a double; nan for a cell that is not one real number, such as a text.
+    """One cell of a list or of an object array as a double. The result is nan if the cell is not a single real number,
+    for example a text.
 
     Args:
         cell: any object. No object raises an error, so that one cell never stops the reading of the other cells.
@@ -180,14 +181,15 @@ def real(cell: object) -> float:
 
 
 def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """A column as float64 of shape (m,), each entry the double nearest to its cell. A null, or a text that is no
-    number, becomes NaN.
+    """A column as float64 of shape (m,). Each entry is the double nearest to the number in the cell. A null, or a text
+    that is no number, becomes NaN.
 
     A float of 32 or 16 bits becomes the decimal that it prints as, so that 4.3 is the same number in every type.
 
     Args:
         name: name of the column in the error message.
-        array: integers, floats, decimals, booleans (0 and 1) or text, dictionary-encoded or not.
+        array: the column: integers, floats, decimals, booleans (as 0 and 1) or texts, with or without dictionary
+            encoding.
 
     Raises:
         InvalidInput: the column's type holds no numbers at all.
@@ -213,8 +215,8 @@ def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """A column as large_string without surrounding spaces. Integers become decimal digits, booleans become true and
     false, and null stays null.
 
-    A whole float or decimal is spelled as an integer, because software without missing integers stores integers as
-    floats.
+    A whole float or decimal is spelled as an integer, because some software stores a column of integers with missing
+    cells as floats.
 
     Raises:
         InvalidInput: the column's type has no spelling (dates, lists, structures).
@@ -237,7 +239,8 @@ def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.ndarray:
-    """A column as int64 of shape (m,). Both 7 and 7.0 spell an integer; a cell that spells none becomes `missing`.
+    """A column as int64 of shape (m,). Both 7 and 7.0 spell an integer. A cell that spells no integer becomes
+    `missing`.
 
     Raises:
         InvalidInput: the column's type has no spelling.
@@ -250,11 +253,11 @@ def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.n
 
 
 def whole_numbers(known: Sequence[str]) -> list[int | None]:
-    """The whole number that each known text stands for, or None. The text "7" stands for 7, and "7.0" stands for 7 if
-    no other known text does.
+    """The whole number that each known text stands for, or None if a text stands for no whole number. The text "7"
+    stands for 7. The text "7.0" stands for 7 only if no other known text does.
 
     Args:
-        known: different texts.
+        known: the known texts, all different.
     """
     values = _counts(pa.array(known, pa.large_string())).to_pylist()
     uses = Counter(values)
@@ -270,8 +273,8 @@ def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
     1e-7 or as 1e-07, so both spellings count as one text.
 
     Args:
-        texts: (m,) large_string array.
-        known: public texts, each once.
+        texts: the m texts, as an Arrow array of the type large_string.
+        known: the public list of known texts, all different.
     """
     spelled, pointed = _spellings(known)
     found = _ranks(texts, spelled)
@@ -293,7 +296,7 @@ def _spellings(known: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def has_other_spellings(known: tuple[str, ...]) -> bool:
-    """Whether `places` accepts further spellings of some known texts."""
+    """Whether `places` accepts another spelling for some known text."""
     spelled, pointed = _spellings(known)
     return bool(pointed) or len(spelled) > len(known)
 

@@ -1,5 +1,5 @@
-"""Query engines behind ibis: the list of engines that return the cells that a file would hold, and the form of a query
-to each.
+"""Query engines that ibis can use: the list of supported engines, and the form in which each engine is queried. A
+supported engine returns the same cells as a file with the same table.
 
 The test suite reads one table from every listed engine, from files and from data frames, and finds equal cells. A query
 on any other engine is refused before anything is read.
@@ -50,8 +50,8 @@ def engine_of(expression: Any) -> str:
 
 
 def failed(engine: str, error: Exception) -> InvalidInput:
-    """The error for a query that an engine did not answer. The error omits the engine's message, which may quote
-    private values.
+    """The error for a query that failed in an engine. The error omits the engine's message, which may quote private
+    values.
     """
     return InvalidInput("source", f"{engine} did not answer the query ({type(error).__name__}); the message of the "
                                   "engine may quote values and is not shown",
@@ -62,8 +62,8 @@ def failed(engine: str, error: Exception) -> InvalidInput:
 def drawn_anew(expression: Any) -> bool:
     """Whether an expression may return different rows each time that it runs.
 
-    Three kinds of expressions may return different rows: expressions that draw at random or sample, expressions with
-    user functions or SQL text, and expressions that take some rows of an unordered table.
+    Three kinds of expressions may return different rows: expressions with random numbers or samples, expressions with
+    user functions or SQL text, and expressions that select the first rows of an unordered table.
     """
     ops = extra("ibis.expr.operations", "data")
     draws = (ops.Impure, ops.Sample, ops.SQLQueryResult, ops.SQLStringView)
@@ -92,7 +92,9 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
 
 
 def cells_of_engine(batch: pa.RecordBatch, expression: Any, engine: str) -> pa.RecordBatch:
-    """A batch of `exact_columns`. Decimals that left the engine as texts are spelled by their values alone."""
+    """A batch of the query of `exact_columns`, in which decimals that left the engine as texts are spelled without
+    zeros at the end.
+    """
     if engine != "postgres":
         return batch
     types = expression.schema()

@@ -1,4 +1,6 @@
-"""Checks that the public roles of columns share: a column name, bounds, and the treatment of values beyond them."""
+"""Checks that several roles of columns use: of the column's name, of the bounds, and of the treatment of values out of
+bounds.
+"""
 
 from __future__ import annotations
 

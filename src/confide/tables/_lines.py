@@ -1,7 +1,7 @@
-"""A CSV reader that works record by record: one record is one row, whatever it holds, so that no person's cell moves or
-swallows another person's row.
+"""A CSV reader that works record by record. Every record is one row, so that no content of one person's record can move
+or remove another person's row.
 
-The rows are defined as follows, from the first line behind the header on:
+The rows are defined as follows, from the first line after the header on:
 
 - A line that leaves no quoted cell open is a row. The row has the line's cells if the line is well-formed (RFC 4180,
   UTF-8), and otherwise no values.
@@ -12,18 +12,18 @@ The rows are defined as follows, from the first line behind the header on:
 - If the lines up to the closing quote are not strict, or the file ends before the cell closes, the first line alone is
   a row without values. Reading goes on at the next line.
 
-A row longer than `LONGEST` bytes has no values. The reader still finds the end of the row, however far away the end is.
+A row longer than `LONGEST` bytes has no values. The reader finds the end of such a row at any distance.
 
 The rules have a reason: CSV writers quote a cell that holds a line break. If every line were a row, a cell with a line
 break would shift the rows of all other people, and a line inside the cell could pose as the row of another person. In a
 file from a CSV writer, every record is read as it was written, and no cell can influence where another record begins.
 
 A general CSV reader would also read the file of a CSV writer, but fails as a whole on a malformed line or a wrong
-encoding. With the rules above a broken line, which no CSV writer makes, costs only its own row. An open quote swallows
-the following records only if it meets a quote that closes it. The opening quotes of other cells do not close an open
-quote, since content follows them. An open quote is closed, by exception, by a cell that begins with a line break or a
-comma, and by a second broken line. Nothing distinguishes two broken lines, one of which closes the other, from a cell
-with line breaks.
+encoding. With the rules above, only the row of a broken line is lost. (No CSV writer makes a broken line.) An open
+quote removes the following records only if a later quote closes it. The opening quotes of other cells do not close an
+open quote, since content follows them. An open quote is closed, by exception, by a cell that begins with a line break
+or a comma, and by a second broken line. Nothing distinguishes two broken lines, one of which closes the other, from a
+cell with line breaks.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ _OTHER = {
 
 
 def read_header(path: Path) -> tuple[tuple[str, ...], int]:
-    """The names in the first record, and the position of the byte at which the rows begin.
+    """The names of the columns in the first record, and the position in bytes at which the rows begin.
 
     Raises:
-        InvalidInput: the file has no header, no UTF-8, no commas, or no text at all.
+        InvalidInput: the file has no header, is not in UTF-8, has no commas, or is not a text file.
     """
     with path.open("rb") as file:
         start = file.read(LONGEST + 1)
@@ -248,15 +248,16 @@ def _doubtful(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
 def read_blocks(
     path: Path, header: tuple[str, ...], start: int, columns: tuple[str, ...], odd: Counter[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows as text, in blocks of a few megabytes. A row with a wrong number of fields is null in every column.
+    """The rows as texts, in blocks of a few megabytes. A row with a wrong number of cells is null in every column.
 
     Args:
-        path: the file.
+        path: path of the CSV file.
         header: the names of all columns.
-        start: position of the byte at which the rows begin.
+        start: position in bytes at which the rows begin.
         columns: names of the wanted columns.
-        odd: counter that receives the number of rows by their wrong number of fields. The key 0 stands for a line that
-            is empty or malformed; in a file of one column an empty line is a row.
+        odd: counter of rows with a wrong number of cells. The function adds the number of such rows under the key of
+            their number of cells. The key 0 stands for empty and malformed lines. In a file of one column an empty line
+            is a row.
     """
     odd = Counter() if odd is None else odd
     for block, ends in _blocks(path, start, len(header)):

@@ -1,7 +1,9 @@
-"""Values of any Python sequence as an Arrow column. A sequence without a type of its own is converted value by value.
+"""Conversion of any Python sequence to an Arrow column. A sequence without a data type, such as a list, is converted
+value by value.
 
-A type inferred from the values would be a function of all of them: one date among numbers would change, or stop, the
-reading of every other value. In this module a value that cannot be used becomes a null and never an error.
+A data type that is inferred from all values could change with a single value: one date among numbers would change, or
+stop, the reading of every other value. In this module a value that cannot be used becomes a null, and never raises an
+error.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ Cell = bytes | float | None
 Reader = Callable[[Any], Cell]
 
 _BITS = 4096
-"""Largest number of bits of an integer that is spelled. The limit is far beyond the range of a float, and below the
-length at which Python refuses the conversion.
+"""Largest number of bits of an integer that is converted to text. The limit is far beyond the range of a float, and
+below the length at which Python refuses the conversion.
 """
 
 _ZEROS = re.compile(r"(\.[0-9]*?)0+(?=E|$)")
@@ -79,11 +81,11 @@ class _Readers(dict[type, Reader]):
 
 
 def cells(values: Iterable[object]) -> pa.Array:
-    """Python and numpy values as text, each converted by itself. A value that is no text, number or boolean becomes
+    """Python and numpy values as texts, each converted separately. A value that is no text, number or boolean becomes
     null.
 
-    When `numbers` or `strings` reads the text, the result is as for the value in a column of its own type. Whole floats
-    and decimals are spelled as integers, and bytes are kept unchanged.
+    `numbers` and `strings` give the same result for the text as for the value itself in a column of its type. Whole
+    floats and decimals are spelled as integers, and bytes are kept unchanged.
     """
     reader = _Readers()
     found = [reader[type(value)](value) for value in values]
@@ -94,9 +96,7 @@ def cells(values: Iterable[object]) -> pa.Array:
 
 
 def cell(value: object) -> pa.Array:
-    """One value converted as by `cells`, in an array of length 1. The function is the shorter way for a value that one
-    person types.
-    """
+    """One value, converted as in `cells`, as an array of length 1. It is for a value that one person types."""
     found = _Readers()[type(value)](value)
     return cells([value]) if type(found) is float else pa.array([found], pa.large_binary()).view(pa.large_string())
 
@@ -150,7 +150,8 @@ def _from_polars(values: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def as_array(values: Any) -> pa.Array:
-    """Values of a sequence or array as Arrow, of a type that depends on the sequence's own type alone.
+    """The values of a sequence or array as an Arrow array. The type of the result depends on the type of the sequence
+    alone, not on the values.
 
     Sequences and arrays of Python objects become text, cell by cell.
 

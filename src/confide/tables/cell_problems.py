@@ -1,8 +1,8 @@
 """Problems in the cells of a table, counted by column and reason. Only the holder of the table may see the problems.
 
-A run takes the same time over every cell, and says no more about a bad cell than the column's role does. The texts of
-this module show the holder the bad cells before anything is charged. Examples are an empty cell, a date, a decimal
-comma, a currency sign, a level spelled in other letters, and a row of a file that is longer or shorter than the header.
+A run takes the same time for every cell, and gives no other reason for a bad cell than the role of its column. The
+texts of this module show the holder the bad cells before anything is charged. Examples are an empty cell, a date, a
+decimal comma, a currency sign, a level in another spelling, and a row with more or fewer cells than the header.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _KINDS = (
                   r"|^[+-]?[0-9]{1,3}(?:[' ][0-9]{3})+(?:[.,][0-9]*)?$"),
     ("comma", r"^[+-]?[0-9]*(?:\.[0-9]{3})*,[0-9]+$"),
 )
-"""Names and patterns of texts that are no numbers. The first pattern that fits names the problem."""
+"""Names and patterns of texts that are no numbers. The name of the first pattern that matches a text is the reason of
+the problem.
+"""
 
 _SAID = {
     "date": ("is a date, and dates are not supported", "are dates, and dates are not supported"),
@@ -52,7 +54,7 @@ _LONGEST = 40  # letters of an example
 
 
 class Role(Protocol):
-    """The part of a column's public role that judges the column's cells."""
+    """The interface of a column's public role that finds problems in the cells of the column."""
 
     @property
     def column(self) -> str: ...
@@ -62,13 +64,14 @@ class Role(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """The rule by which the cells of a column are judged.
+    """A column, and the rule that finds problems in its cells.
 
     Args:
         column: name of the column.
-        judge: function of m cells, which returns their values and their problems, as numbered in
+        judge: function from m cells to their values and the codes of their problems, as numbered in
             `confide.tables.roles`.
-        unlisted: wording for one cell, and for several cells, that are not on the column's list.
+        unlisted: two texts on cells that are not on the list of the column: one text for one cell, and one text for
+            several cells.
     """
 
     column: str
@@ -77,19 +80,20 @@ class Judged:
 
 
 def judged(roles: Sequence[Role]) -> list[Judged]:
-    """Columns that are judged by their roles. A role's own `unlisted`, if there is one, gives the wording of
-    `Judged.unlisted`.
+    """A rule for each column, made from the column's role. If the role has a field `unlisted`, `Judged.unlisted` is
+    taken from it.
     """
     return [Judged(column=role.column, judge=role.encode,
                    unlisted=getattr(role, "unlisted", None) or _SAID[UNLISTED]) for role in roles]
 
 
 def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
-    """The column of ids, judged by the public list. The list is empty where the rows are numbered.
+    """A list with the rule for the column of ids, which must be on the public list. The result is empty if the rows are
+    numbered.
 
     Args:
         roster: public list of ids.
-        id: name of the column of ids, or "row" where the rows are numbered.
+        id: name of the column of ids, or "row" if the rows are numbered.
     """
     def judge(cells: Any) -> tuple[Any, np.ndarray]:
         index = roster.index(cells, id)
@@ -103,9 +107,9 @@ class CellProblems:
     """Counts of the problems in the cells of one pass over a table. All counts are private.
 
     Args:
-        columns: rules for the columns that are judged. Other columns are not examined.
-        examples: whether each reason is shown with a cell as an example. Examples are for the holder of a table, and
-            not for data that participants have handed in.
+        columns: a rule for each column that is examined.
+        examples: whether the text for each reason quotes a cell as an example. Set it only for the holder of the table,
+            and not for data that participants have handed in.
 
     Example:
         >>> from confide.tables import Category, Numeric, open_table
@@ -129,7 +133,7 @@ class CellProblems:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that are judged."""
+        """The names of the columns that are examined."""
         return tuple(self._columns)
 
     def of(self, source: TableSource) -> TableSource:
@@ -160,11 +164,11 @@ class CellProblems:
                 self._examples.setdefault((column.column, reason), str(texts[int(np.argmax(which))].as_py()))
 
     def reported(self) -> dict[str, tuple[str, ...]]:
-        """Texts on the problems by column, one text for each reason, the most frequent reason first. A column without
-        problems has no texts.
+        """Mapping from column to texts on the problems in its cells. There is one text for each reason, the most
+        frequent reason first. A column without problems has an empty tuple.
 
-        The key "" comes first and is about the rows that are longer or shorter than the header. The cells of too long
-        or too short rows are not listed one by one.
+        The key "" comes first and is about rows with more or fewer cells than the header. The cells of such rows are
+        not counted as problems.
         """
         if self._source is None:
             return {}

@@ -1,5 +1,5 @@
-"""A row of numbers for each person, by the public roles of the columns: numbers, scaled or in their own unit, and ranks
-of levels.
+"""Rows of numbers, one row for each person, made by the public roles of the columns. A row holds numbers, scaled or in
+the unit of the column, and ranks of levels.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["MOVED", "Role", "check_roles", "check_typed", "field_of", "read_rows", "typed_cells", "typed_row"]
 
 Role = Numeric | Category | Measured
-"""The roles that a column can have. The numbers of a column are values in [-1, 1] after scaling, ranks of levels, or
-values in the column's own unit.
+"""The roles that a column can have. `Numeric` gives numbers that are scaled to [-1, 1], `Category` ranks of levels, and
+`Measured` numbers in the unit of the column.
 """
 
 
@@ -31,10 +31,10 @@ def check_roles(roles: Sequence[Role], id: str) -> tuple[str, ...]:  # noqa: A00
 
     Args:
         roles: roles of the columns.
-        id: name of the column of ids, or "row".
+        id: name of the column of ids, or "row" if the rows are numbered.
 
     Raises:
-        InvalidInput: there is no column, one name stands twice, or the column of ids has a role.
+        InvalidInput: there is no column, two columns have the same name, or the column of ids has a role.
     """
     names = tuple(role.column for role in roles)
     if not names or len(set(names)) < len(names):
@@ -49,16 +49,16 @@ def read_rows(
     source: TableSource, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int = 65536,
 ) -> Iterator[SlotRows]:
-    """Read a table once. A bad row affects only its own person, who counts as a slot without a record.
+    """Read a table once. A bad row affects only the person of this row, who counts as a slot without a record.
 
     Args:
-        source: the table.
+        source: the table, from `confide.tables.open_table`.
         roles: roles of the columns.
         roster: the public list of ids.
-        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
-        rejected: mapping that receives the reason of each rejection by id, as in `confide.tables.read_records`. The
-            mapping is for the operator alone.
-        rows: largest number of rows in a batch; it changes nothing but speed.
+        id: name of the column that holds the id; or "row", so that the i-th row belongs to the i-th id of the list.
+        rejected: mapping to which the function adds the reason of each rejection under the rejected id, as in
+            `confide.tables.read_records`. The mapping is for the operator alone.
+        rows: largest number of rows in a batch. The number affects only the speed.
 
     Raises:
         InvalidInput: a column is missing, or has a type that does not fit its role. No value in a cell raises the
@@ -98,15 +98,15 @@ def _read(
 
 
 def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
-    """Check that a participant typed the columns that a campaign asks for, and no other column.
+    """Check that a participant typed a value for each column that a campaign asks for, and for no other column.
 
     Args:
         values: mapping from column name to typed text.
         columns: columns that the campaign asks for.
 
     Raises:
-        InvalidInput: a column is not asked for, or is missing. For a column too many, the message names the nearest
-            column that is asked for.
+        InvalidInput: a column is missing, or is not asked for. For a column that is not asked for, the message names
+            the most similar column that is.
     """
     for name in values:
         if name not in columns:
@@ -118,7 +118,7 @@ def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
 
 
 def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.float64]:
-    """One participant's typed values as a row, shape (c,), coded like a row of a file.
+    """The values that one participant typed, as a row of shape (c,) that is coded like a row of a file.
 
     Args:
         values: mapping from column name to the text of its cell.
@@ -142,7 +142,7 @@ def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.fl
 
 
 def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str | float]:
-    """Values by column name that `typed_row` turns into the given cells.
+    """Mapping from column name to a value, from which `typed_row` makes the given cells.
 
     Args:
         cells: (c,) cells of one row.
@@ -159,7 +159,7 @@ def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str 
 
 
 MOVED = "A number beyond these ends counts as the nearer one."
-"""Note for participants where a number out of bounds is moved to the nearer bound."""
+"""Note for participants on a column in which a number out of bounds is replaced by the nearer bound."""
 
 
 def field_of(role: Role, *, label: str = "", note: str = "") -> Field:

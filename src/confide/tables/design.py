@@ -1,5 +1,5 @@
-"""Designs of regressions: a design turns chosen columns into the vector x of a record, with ||x|| <= 1 for every
-possible record.
+"""Designs of regressions: a design turns chosen columns of a record into a vector x, with Euclidean norm ||x|| <= 1 for
+every possible record.
 
 Every column gives one block of x, with norm at most 1: a scaled number, or the dummies of a category. The constant
 entry of x is a block too. Dividing x by the square root of the number of blocks bounds its norm by 1. The constant is
@@ -23,7 +23,7 @@ from confide.tables.sources import open_table
 __all__ = ["INTERCEPT", "Design", "Encoded", "Natural"]
 
 INTERCEPT = "(intercept)"
-"""Name of the constant's coefficient."""
+"""Name of the coefficient of the constant."""
 
 _PROBLEMS = 8  # codes per feature
 _SLACK = 1.0 - 2.0**-44  # keeps computed norms at most 1 in spite of rounding
@@ -33,9 +33,11 @@ class Encoded(NamedTuple):
     """Rows of a table, encoded as vectors.
 
     Args:
-        X: float64 of shape (m, d), in column order (`X.T` is contiguous); the rows of invalid records are 0.
+        X: the vectors as rows, float64 of shape (m, d), stored column by column (`X.T` is contiguous). The rows of
+            invalid records are 0.
         valid: bool of shape (m,), True for a record that can be used.
-        codes: int16 of shape (m,): 0 for a valid record, otherwise a code of the problem; see `Design.reason`.
+        codes: int16 of shape (m,): 0 for a valid record, and otherwise the code of the record's problem
+            (`Design.reason`).
     """
 
     X: np.ndarray
@@ -66,7 +68,8 @@ class Design:
         intercept: whether x has a constant entry.
 
     Raises:
-        InvalidInput: there are neither features nor an intercept, a column stands twice, or a feature is no role.
+        InvalidInput: there are neither features nor an intercept, two features have the same column, or a feature is no
+            role.
 
     Example:
         >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),
@@ -100,7 +103,7 @@ class Design:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks of x, each of norm at most 1: the features, and the constant if there is one."""
+        """Number of blocks of x: one for each feature, and one for the constant if there is one."""
         return len(self.features) + int(self.intercept)
 
     @property
@@ -130,8 +133,8 @@ class Design:
         """Encode m rows of a table as vectors.
 
         Args:
-            table: record batch, or any source that `confide.tables.open_table` reads, such as a data frame or a
-                mapping. The table holds the columns of the features; other columns are ignored.
+            table: an Arrow record batch, or any source that `confide.tables.open_table` reads, such as a data frame or
+                a mapping. The table must have the columns of the features; other columns are ignored.
 
         Raises:
             InvalidInput: the source is no table, its rows have no order, a column is missing, or a column's type cannot
@@ -185,13 +188,13 @@ class Design:
         return cells.problems
 
     def rows_of(self, values: Sequence[np.ndarray], count: int) -> np.ndarray:
-        """The vectors that `encode` would return for given values, which need not stand in a table and must be in
+        """The vectors that `encode` would return for given values, which are not in a table. The values must be in
         range.
 
         Args:
             values: one array for each feature, of shape (count,): float64 numbers in the column's unit, or ranks of
                 levels.
-            count: number of rows.
+            count: number of rows, which is also the length of each array in `values`.
 
         Returns:
             The vectors, shape (count, d).
@@ -238,7 +241,9 @@ class Design:
         return found
 
     def reason(self, code: int) -> str:
-        """The meaning of a nonzero code of `encode`, in public terms: the field and the accepted values."""
+        """Text on the problem for a nonzero code of `encode`: the column and the accepted values, without private
+        values.
+        """
         position, problem = divmod(int(code), _PROBLEMS)
         return self.features[position].reason(problem)
 
@@ -272,7 +277,7 @@ class Design:
         return x, None
 
     def natural_names(self) -> tuple[str, ...]:
-        """The names of the natural coefficients; the first is always the intercept."""
+        """The names of the natural coefficients. The first name is always that of the intercept."""
         return self.names if self.intercept else (INTERCEPT, *self.names)
 
     def natural_units(self, response: Numeric) -> tuple[str, ...]:
@@ -307,7 +312,8 @@ class Design:
         - The intercept is the response predicted for `reference()`: every number at its center, every category at its
           first level. Without a constant in x the intercept is the response's own center.
         - The coefficient of a number is the change of the response per unit of the number.
-        - The coefficient of a level is the difference of the response to the first level.
+        - The coefficient of a level is the difference between the responses predicted for this level and for the first
+          level.
 
         Args:
             coefficients: scaled coefficients, shape (d,), in the order of `names`.

@@ -1,9 +1,9 @@
-"""Numbers from data frames, Arrow tables, files and queries: one row for each slot of the public list, in the order of
-the slots.
+"""Numbers from data frames, Arrow tables, files and queries. The table has one row for each slot of the public list, in
+the order of the slots.
 
-A missing number is NaN. Text counts as a number only in a CSV file, since the cells of a CSV file have no types.
-Outside CSV files a column of text is refused by its name, whatever its cells hold. A column of a CSV file is refused if
-none of its cells spells a number.
+A missing number is NaN. Text counts as a number only in a CSV file, since the cells of a CSV file have no types. In all
+other tables every column of text is refused, whatever its cells hold. A column of a CSV file is refused if some cells
+are not empty and no cell spells a number. The error names the column.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _NONE = -(2**63)  # no cell of `integers_of` holds that
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a frame, an Arrow table, a query or the name of a file. Arrays, mappings and sequences are no
-    tables.
+    """Whether an object is a data frame, an Arrow table, a query or the name of a file. Arrays, mappings and sequences
+    do not count as tables.
 
     Args:
-        data: input of a run.
+        data: the object, such as the input of a run.
     """
     return (isinstance(data, str | os.PathLike | TableSource | pa.Table | pa.RecordBatch) or made_by("ibis", data)
             or (hasattr(type(data), "columns") and hasattr(type(data), "__arrow_c_stream__"))
@@ -48,7 +48,7 @@ def arrow_numbers(values: NDArray[Any]) -> pa.Array:
     first.)
 
     Args:
-        values: (n,) integers or floats. NaN stays NaN.
+        values: integers or floats, shape (n,). NaN stays NaN.
     """
     dense = np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(dense.dtype), dense.size, [None, pa.py_buffer(dense)])
@@ -59,10 +59,11 @@ def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     import pandas.)
 
     Args:
-        column: integers or floats.
+        column: Arrow column of integers or floats.
 
     Returns:
-        (n,) numbers of the column's type. If cells are null, the type is the type that `to_numpy` chooses.
+        The numbers, shape (n,), in the type of the column. If some cells are null, the type is the type that `to_numpy`
+        chooses.
 
     Example:
         >>> numpy_numbers(pa.chunked_array([arrow_numbers(np.array([1, 2])), arrow_numbers(np.array([3]))]))
@@ -86,14 +87,14 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     Args:
         data: a table in the sense of `is_table`, or a mapping of column names to arrays. The index of a pandas frame is
             no column.
-        count: required number of columns, if it is given. Each column is one number of a record, in the order of the
-            numbers.
-        field: name of the table in errors.
-        no_truths: advice in the error for a column of true and false. With advice a column of true and false is
-            refused; without advice true and false are 1 and 0.
+        count: required number of columns; None for any number. Each column is one number of a record, in the order of
+            the numbers.
+        field: name of the table in error messages.
+        no_truths: advice in the error message for a column of booleans. If the advice is not empty, a column of
+            booleans is refused. If it is empty, true and false count as 1 and 0.
 
     Returns:
-        (rows, columns) numbers, in float32 if all columns are float32, else in float64.
+        The numbers, shape (rows, columns), as float32 if all columns are float32, and otherwise as float64.
 
     Raises:
         InvalidInput: the table has another number of columns, a column without numbers (named in the message), or rows
@@ -118,7 +119,7 @@ def named_columns_of(data: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The names of a table's columns, and the numbers that `columns_of` returns for the table.
 
     Args:
-        data: table, as for `columns_of`.
+        data: the table, as for `columns_of`.
     """
     source = _opened(data)
     return source.column_names, _read(source, source.column_names)
@@ -128,12 +129,12 @@ def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray
     """The numbers of a series, of an Arrow column, or of a table or mapping with one column; None for any other input.
 
     Args:
-        data: input of a run.
-        field: name of the input in errors.
-        no_truths: advice in the error for a column of true and false, as in `columns_of`.
+        data: the object, such as the input of a run.
+        field: name of the input in error messages.
+        no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 
     Returns:
-        (rows,) numbers, or None if `data` has no type of its own, such as a list.
+        The numbers, shape (rows,), or None if `data` is another kind of input, such as a list.
 
     Raises:
         InvalidInput: the input has several columns, or a column without numbers, which the message names.
@@ -154,14 +155,14 @@ def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray
 def fields_of(
     data: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "",
 ) -> dict[str, NDArray[np.float64]]:
-    """Mapping from field name to the numbers of the field in a table. The shape of an array is the number of rows,
-    followed by the field's shape.
+    """Mapping from the name of each field to the numbers of the field, taken from a table. The shape of an array is the
+    number of rows, followed by the shape of the field.
 
     Args:
         data: table in the sense of `is_table`. A column has the name of its field; the columns of a field with several
             numbers are called field.0, field.1, and so on.
-        fields: mapping from field name to shape.
-        no_truths: advice in the error for a column of true and false, as in `columns_of`.
+        fields: mapping from the name of each field to the shape of its numbers in one record; () for a single number.
+        no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 
     Raises:
         InvalidInput: a column is no field, or the column of a field is missing. The errors of `columns_of` are raised
@@ -186,7 +187,7 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
     Args:
         data: a table in the sense of `is_table`.
         names: names of the columns, in any order in the table.
-        field: name of the table in errors.
+        field: name of the table in error messages.
 
     Raises:
         InvalidInput: the table has other columns; a column holds text, which the message names; or a cell is no whole
@@ -212,17 +213,17 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
 
 def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> Any:
-    """One person's own numbers, from any input form that a run accepts for all records. Input of any other form is
-    returned unchanged.
+    """One person's own numbers. The record may have any form that a run accepts for all records. A record in another
+    form is returned unchanged.
 
     Args:
-        record: frame, Arrow table or file with one row; mapping from column names to cells; or the row as a series. If
-            `count` is given, an array or a list of one row is accepted too. Input of any other form is allowed.
-        count: number of numbers in a record, if it is known.
-        no_truths: advice in the error for a column of true and false, as in `columns_of`.
+        record: a data frame, an Arrow table or a file with one row; a mapping from column name to cell; or the row as a
+            series. If `count` is given, an array or a list of one row is read too.
+        count: how many numbers a record has; None if unknown.
+        no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 
     Returns:
-        (count,) numbers; or the given record unchanged.
+        The numbers, shape (count,), or the record unchanged.
 
     Raises:
         InvalidInput: the table has another number of rows or columns, or a column of text, which the message names.
@@ -247,16 +248,16 @@ def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> An
 
 
 def own_fields(record: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "") -> Any:
-    """One person's own fields by their names, from a table of one row or a mapping of columns. Input of any other form
-    is returned unchanged.
+    """Mapping from field name to one person's own numbers, taken from a table of one row or a mapping of columns. A
+    record in another form is returned unchanged.
 
     Args:
         record: record of one person, as for `own_row`.
-        fields: mapping from field name to shape, as for `fields_of`.
-        no_truths: advice in the error for a column of true and false, as in `columns_of`.
+        fields: mapping from the name of each field to the shape of its numbers, as for `fields_of`.
+        no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 
     Raises:
-        InvalidInput: the table has another number of rows than one. The errors of `fields_of` are raised too.
+        InvalidInput: the table has no row, or several rows. The errors of `fields_of` are raised too.
 
     Example:
         >>> own_fields(pa.table({"needs.0": [0.5], "needs.1": [0.25]}), {"needs": (2,)})
@@ -356,13 +357,13 @@ class _Spelled:
 
 
 def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: str = "") -> pa.Array:
-    """The cells of a column whose type holds numbers, without Arrow encodings.
+    """The cells of a column of numbers as a plain Arrow array, without dictionary or other encodings.
 
     Args:
         name: name of the column.
-        cells: an Arrow array.
-        untyped: whether text may spell numbers, as in a CSV file.
-        no_truths: advice in the error for a column of true and false, as in `columns_of`.
+        cells: the cells, as an Arrow array.
+        untyped: whether texts that spell numbers are accepted, as in a CSV file.
+        no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 
     Raises:
         InvalidInput: the column holds text, dates, or another type that holds no numbers.

@@ -1,8 +1,7 @@
-"""The records of a run, and four ways to read them that every family of mechanisms uses: `fold`, `each`, `by_id` and
-`scan`.
+"""The records of a run, and four methods to read them: `fold`, `each`, `by_id` and `scan`.
 
-A mechanism states its computation on each batch, and how the results of batches add up. The place of the records, the
-number of batches and their order change no bit of a result.
+A mechanism defines the computation on one batch, and how the results of batches are added. The result does not depend,
+in any bit, on the place of the records or on the number and order of batches.
 """
 
 from __future__ import annotations
@@ -23,7 +22,9 @@ LARGEST_SCAN = 1 << 28
 """Largest number of cells that `Reader.scan` sorts in memory."""
 
 _BLOCK = 1 << 16
-"""Largest number of rows that a thread receives at a time. The notes of a pass on so many rows fit a core's cache."""
+"""Largest number of rows that a thread receives at a time. The temporary arrays for so many rows fit into a core's
+cache.
+"""
 
 
 class Rows(Protocol):
@@ -31,8 +32,8 @@ class Rows(Protocol):
     record.
 
     Args:
-        index: int64 (m,), the slot of each record, which is the position of its person in the public list of ids, from
-            0.
+        index: slot of each record, int64 of shape (m,): the position of the record's person in the public list of ids,
+            from 0.
     """
 
     @property
@@ -50,7 +51,7 @@ class Reader(Generic[_Rows]):
     `scan` are exceptions: `each` holds its result for every slot, and `scan` of unordered records sorts them in memory.
 
     Args:
-        batches: function that returns the batches of one pass at each call.
+        batches: function without arguments. Each call returns an iterable over all batches, for one pass.
         people: number of slots; a row without a slot is left out.
         ordered: whether the rows of every pass come in the order of the slots.
 
@@ -72,8 +73,8 @@ class Reader(Generic[_Rows]):
         self._batches, self.people, self.ordered = batches, people, ordered
 
     def by_id(self, *, refuse: str = "") -> Iterator[_Rows]:
-        """One pass over the first row of each slot. Later rows of a slot do not count, because a guarantee for one
-        record does not hold for a person who hands in two.
+        """One pass over the first row of each slot. Later rows of a slot do not count, because the privacy guarantee is
+        for one record of each person.
 
         Args:
             refuse: error message for a slot with a second row. If `refuse` is empty, second rows are left out.
@@ -102,17 +103,17 @@ class Reader(Generic[_Rows]):
         self, start: Callable[[], _State], add: Callable[[_State, _Rows], None],
         join: Callable[[_State, _State], None], *, refuse: str = "",
     ) -> _State:
-        """Sums over all records. The sums must be exact, such as sums of whole numbers, because the threads add the
-        batches in any order.
+        """One state with sums over all records. The sums must be exact, such as sums of whole numbers, because the
+        threads add the batches in any order.
 
         Args:
-            start: function that makes an empty state, to which no record was added.
+            start: function that makes an empty state.
             add: function that adds a batch to a state, on a worker thread.
-            join: function that adds the second state to the first state.
+            join: function of two states, which adds the second state to the first one.
             refuse: error message, as for `by_id`.
 
         Returns:
-            The state to which every record was added once.
+            The sum of all states, to which the first record of each slot was added once.
         """
         total, *others = accumulate(start, add, self.by_id(refuse=refuse))
         for other in others:
@@ -125,8 +126,8 @@ class Reader(Generic[_Rows]):
         """Values for each slot, computed from the slot's own record.
 
         Args:
-            give: function of a batch that returns a mapping from column name to (m,) or (m, w) values, each computed
-                from its own row alone. The function runs on a worker thread.
+            give: function of a batch that returns a mapping from column name to values of shape (m,) or (m, w). The
+                values for a row must depend on this row alone. The function runs on a worker thread.
             null: mapping from column name to the value of a slot without a record. The type of the value is the type of
                 the column.
             refuse: error message, as in `by_id`.
@@ -196,7 +197,7 @@ def taken(batch: _Rows, where: Any) -> _Rows:
 
     Args:
         batch: dataclass of arrays with the same first axis. Fields that are no arrays are kept unchanged.
-        where: mask, positions or slice of the wanted rows.
+        where: boolean mask, array of positions, or slice that selects the rows.
     """
     some: Any = batch
     changed: _Rows = replace(some, **{name: getattr(some, name)[where] for name in _arrays(some)})

@@ -1,6 +1,4 @@
-"""One pass over a table: the records of the participants on the public list as vectors, and the operator's list of
-rejections.
-"""
+"""One pass over a table, which gives the participants' records as vectors, and the operator's list of rejected rows."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ class Records:
 
     Args:
         index: int64 of shape (k,): the position of each record's person in the public list of ids, from 0. No position
-            comes twice in a pass.
+            occurs twice in a pass.
         X: vectors of the features, float64 of shape (k, d).
         y: scaled responses in [-1, 1], float64 of shape (k,).
     """
@@ -50,15 +48,16 @@ def read_records(
     """Read a table once. Each further pass needs another call of `read_records`.
 
     Args:
-        source: the table.
-        design: roles of the features.
+        source: the table, from `confide.tables.open_table`.
+        design: design with the roles of the features.
         response: role of the response, whose column must not be a feature.
         roster: the public list of ids.
-        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
-        rows: largest number of rows in a batch, at least 1; it changes nothing but speed.
-        rejected: mapping that receives the reason of each rejection by id. The text "row 7" stands for an id if the row
-            has no id of the list, and "ann (row 7)" for a later row of an id. The mapping is a function of private
-            records: the mapping is for the operator alone, and neither its content nor its size may be published.
+        id: name of the column that holds the id; or "row", so that the i-th row belongs to the i-th id of the list.
+        rows: largest number of rows in a batch, at least 1. The number affects only the speed.
+        rejected: mapping to which the function adds the reason of each rejection under the rejected id. The key is "row
+            7" if row 7 has no id of the list, and "ann (row 7)" if row 7 is a further row of the id "ann". The mapping
+            depends on private records. It is for the operator alone, and neither its content nor its size may be
+            published.
 
     Yields:
         The valid records of each batch. A problem in one row never changes the records of another row.
@@ -117,11 +116,11 @@ def rejections(
     """Mapping from id to reason for the rows of a batch that give no record. The mapping is for the operator alone.
 
     Args:
-        first: owners of the rows. The last call of `first.claim` must have been for `batch`.
-        batch: the rows.
-        index: (m,) result of `first.claim(batch)`.
-        lost: (m,) bool, True for rows that give no record.
-        reasons: mapping from row to reason, for rows with an id of the list.
+        first: the object that assigned the rows to ids. The last call of `first.claim` must have been for `batch`.
+        batch: Arrow record batch with the m rows.
+        index: result of `first.claim(batch)`, shape (m,).
+        lost: whether each row gives no record, bool of shape (m,).
+        reasons: mapping from the position of a row in the batch to the reason, for rows with an id of the list.
     """
     found, start = {}, first.rows - batch.num_rows
     for row in np.flatnonzero(lost).tolist():
@@ -144,10 +143,11 @@ def _identity(first: FirstRows, batch: pa.RecordBatch, row: int) -> str:
 
 @dataclass(frozen=True)
 class RecordCodec:
-    """Records as bytes: the features and the response of one row as little-endian doubles.
+    """Conversion of records to bytes and back. A record is stored as little-endian doubles: the features, and then the
+    response.
 
     Args:
-        dimension: d, the number of coded features.
+        dimension: length d of the feature vectors.
 
     Example:
         >>> codec = RecordCodec(2)

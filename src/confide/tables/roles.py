@@ -1,7 +1,7 @@
-"""Public roles of columns: rules that turn a cell into a number within public bounds.
+"""Public roles of columns. A role is a rule that turns a cell into a number within public bounds.
 
-Bounds and levels stand in the campaign file. Bounds and levels are never taken from the data, because a bound that one
-participant's value can move reveals that value.
+Bounds and levels are set in the campaign file. They are never taken from the data, because a bound that depends on one
+participant's value reveals this value.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNEVEN", "UNLISTED", "Abov
            "Numeric", "Word"]
 
 FINE, MISSING, INFINITE, OUTSIDE, UNLISTED, UNEVEN = range(6)
-"""Codes of the problems of a cell, in order: no problem; no value, or a value of the wrong kind; not finite; out of
-bounds; not a level; not a whole number.
+"""Codes of the problems of a cell. The meanings, in this order: no problem; no value, or a value of the wrong type; not
+finite; out of bounds; not on the list of levels; not a whole number.
 """
 
 
@@ -35,8 +35,9 @@ class Cells(NamedTuple):
     """The cells of a column, encoded by its role.
 
     Args:
-        values: shape (m,): scaled numbers in [-1, 1], float64, or ranks of levels, int64; 0 for a cell with a problem.
-        problems: shape (m,), int8: FINE, MISSING, INFINITE, OUTSIDE or UNLISTED.
+        values: shape (m,): the numbers that the role makes of the cells, such as scaled numbers in [-1, 1] (float64) or
+            ranks of levels (int64); 0 for a cell with a problem.
+        problems: code of each cell's problem, int8 of shape (m,), such as FINE or MISSING.
     """
 
     values: np.ndarray
@@ -63,10 +64,11 @@ def _show(value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Numeric:
-    """The role of a number v, scaled to (v - center) / max(upper - center, center - lower), which lies in [-1, 1].
+    """The role of a number. A number v is scaled to (v - center) / max(upper - center, center - lower), which lies in
+    [-1, 1].
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         lower: smallest accepted value, in units of the column.
         upper: largest accepted value, in units of the column.
         center: the value that is scaled to 0, in [lower, upper]; the midpoint when None.
@@ -110,16 +112,16 @@ class Numeric:
 
     @property
     def scale(self) -> float:
-        """Number of units of the column in one unit of the scaled number."""
+        """The difference in units of the column that corresponds to a difference of 1 in the scaled number."""
         return max(self.upper - self.middle, self.middle - self.lower)
 
     def encode(self, cells: Any, out: np.ndarray | None = None) -> Cells:
         """Scale the cells of a column.
 
         Args:
-            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. An object in a sequence
-                that is neither a number nor a text counts as missing.
-            out: array that receives the scaled values, if it is given: float64 of shape (m,).
+            cells: Arrow array, numpy array or sequence of m numbers, or of texts that spell numbers. An object in a
+                sequence that is neither a number nor a text counts as missing.
+            out: float64 array of shape (m,) into which the scaled values are written; None for a new array.
 
         Raises:
             InvalidInput: the column's type holds no numbers. The error never depends on the values.
@@ -127,8 +129,8 @@ class Numeric:
         return self.scaled(numbers(self.column, as_array(cells)), out)
 
     def scaled(self, values: np.ndarray, out: np.ndarray | None = None) -> Cells:
-        """Scale numbers that are already parsed: float64 of shape (m,), with NaN for a missing number. The result is as
-        from `encode`.
+        """Scale numbers that are already parsed: float64 of shape (m,), with NaN for a missing number. The result has
+        the form of the result of `encode`.
         """
         raw = values + 0.0  # one zero: -0 and 0 would differ after clipping
         problems = np.zeros(len(raw), np.int8)
@@ -150,16 +152,16 @@ class Numeric:
         return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[float, str | None]:
-        """Scale one participant's value, on their own device.
+        """Scale one participant's value. The function is for the participant's own device.
 
         Returns:
-            The scaled number and None, or 0 and a message for the participant alone: the field, the problem, the
-            accepted values.
+            The scaled number and None; or 0 and a message for the participant alone, with the column, the problem and
+            the accepted values.
         """
         cells, message = _encode_one(self, value)
         return float(cells[0]), message
@@ -171,9 +173,10 @@ class Category:
     variable.
 
     Args:
-        column: the column's name.
-        levels: at least two different texts. Whole numbers and booleans count by their text ("0", "true"), and 1.0 in a
-            table is the level 1. If the levels are the words true and false, letter case is ignored.
+        column: name of the column in the table.
+        levels: at least two different texts. Whole numbers and booleans are converted to texts ("0", "true"), and a
+            number 1.0 in a table is the level "1". If the levels are the words true and false, upper and lower case are
+            equal.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -213,8 +216,8 @@ class Category:
         """Turn the cells of a column into ranks of levels.
 
         Args:
-            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. An object in a sequence that
-                is neither a number nor a text counts as missing.
+            cells: Arrow array, numpy array or sequence of m texts, whole numbers or booleans. An object in a sequence
+                that is neither a number nor a text counts as missing.
 
         Raises:
             InvalidInput: the column's type can hold none of the levels. The error never depends on the values.
@@ -243,15 +246,15 @@ class Category:
         return f"must be one of {shown}"
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         return f"{self.column}: {'is missing' if problem == MISSING else 'is not a level'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
-        """The rank of one participant's level, on their own device.
+        """The rank of one participant's level. The function is for the participant's own device.
 
         Returns:
-            The rank and None, or 0 and a message for the participant alone: the field, the problem, the accepted
-            values.
+            The rank and None; or 0 and a message for the participant alone, with the column, the problem and the
+            accepted values.
         """
         cells, message = _encode_one(self, value)
         return int(cells[0]), message
@@ -259,10 +262,11 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True)
 class Above:
-    """The role of a bit: whether a number is above a public threshold.
+    """The role of a column of numbers from which a bit is made: 1 if the number is above a public threshold, and
+    otherwise 0.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         threshold: public threshold, in units of the column.
 
     Example:
@@ -290,10 +294,11 @@ class Above:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The role of a number in its own unit, with public bounds. Nothing is scaled or rounded.
+    """The role of a number with public bounds. The number stays in the unit of the column, and is neither scaled nor
+    rounded.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
         lower: smallest accepted value; -inf for no bound.
         upper: largest accepted value; inf for no bound.
 
@@ -330,16 +335,16 @@ class Measured:
         return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" if bounded else "must be a number"
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[float, str | None]:
-        """Encode one participant's value, on their own device.
+        """Encode one participant's value. The function is for the participant's own device.
 
         Returns:
-            The number and None, or 0 and a message for the participant alone: the field, the problem, the accepted
-            values.
+            The number and None; or 0 and a message for the participant alone, with the column, the problem and the
+            accepted values.
         """
         cells, message = _encode_one(self, value)
         return float(cells[0]), message
@@ -351,7 +356,7 @@ class Word:
     reveals nothing about the number.
 
     Args:
-        column: the column's name.
+        column: name of the column in the table.
 
     Example:
         >>> role = Word(column="record")
@@ -390,15 +395,15 @@ class Word:
         return "must be 16 hexadecimal digits, as a device writes them"
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         return f"{self.column}: {'is missing' if problem == MISSING else 'is no word of 64 bits'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
-        """Encode one participant's value, on their own device.
+        """Encode one participant's value. The function is for the participant's own device.
 
         Returns:
-            The number and None, or 0 and a message for the participant alone: the field, the problem, the accepted
-            values.
+            The number and None; or 0 and a message for the participant alone, with the column, the problem and the
+            accepted values.
         """
         cells, message = _encode_one(self, value)
         return int(cells[0]), message

@@ -1,4 +1,6 @@
-"""The public list of ids: the invited people, the rank of each, and the owner of each row of a table."""
+"""The public list of the ids of all invited people, the rank of each id, and the assignment of the rows of a table to
+ids.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ from confide.tables._values import as_array, cell
 __all__ = ["DUPLICATE", "UNKNOWN", "FirstRows", "Roster"]
 
 UNKNOWN = -1
-"""The value -1, which stands in place of an index for an id that is missing or not on the list."""
+"""The value -1, which takes the place of an index if an id is missing or not on the list."""
 DUPLICATE = -2
-"""The value -2, which stands in place of an index for a row whose id an earlier row has claimed."""
+"""The value -2, which takes the place of an index if an earlier row has the same id."""
 
 _NONE = int(np.iinfo(np.int64).min)  # a cell that is no integer
 _PLAIN = re.compile(r"[1-9][0-9]{0,18}")
@@ -144,14 +146,15 @@ def _index_in(wanted: pa.Array, ids: pa.Array) -> np.ndarray:
 class Roster:
     """The public list of ids. The rank of an id is its position in the list, from 0, and is the participant's `index`.
 
-    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, and "07" is
-    another. A text that is not on the list but spells a whole number matches the id of that number: "7.0" matches "7".
+    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared as texts: 7 and "7" are the same id, and "07" is
+    another id. A text that is not on the list but spells a whole number matches the id of this number: "7.0" matches
+    "7".
 
     Args:
         count: number of invited slots, at least 1.
 
     Raises:
-        InvalidInput: the count is no whole number from 1.
+        InvalidInput: the count is no whole number of at least 1.
 
     Example:
         >>> import numpy as np
@@ -178,10 +181,10 @@ class Roster:
         """An explicit public list of ids. The position of an id in the list is its rank.
 
         Args:
-            ids: texts or whole numbers, each once.
+            ids: texts or whole numbers, all different.
 
         Raises:
-            InvalidInput: there are no ids; or an id is empty, stands twice, or is no text or whole number.
+            InvalidInput: there are no ids; or an id is empty, occurs twice, or is neither a text nor a whole number.
         """
         array = plain(as_array(ids))
         if not len(array):
@@ -216,7 +219,7 @@ class Roster:
         """The rank of each id, int64 of shape (m,); -1 for an id that is missing or not on the list.
 
         Args:
-            values: a column of integers or texts, as Arrow or numpy array or sequence.
+            values: a column of integers or texts, as an Arrow array, a numpy array or a sequence.
             name: name of the column in the error message.
 
         Raises:
@@ -254,7 +257,8 @@ class Roster:
 
 
 class FirstRows:
-    """The owners of the rows of one pass. The record of an id is the first row with that id, in the order of the table.
+    """Assignment of the rows of one pass to ids. The record of an id is the first row with this id, in the order of the
+    table.
 
     Args:
         roster: the public list of ids.
@@ -278,10 +282,10 @@ class FirstRows:
         self._seen = None if self.column is None else np.zeros(roster.count, np.bool_)
 
     def claim(self, batch: pa.RecordBatch) -> np.ndarray:
-        """The index of the participant who owns each row, int64 of shape (m,).
+        """The index of the participant to whom each row belongs, int64 of shape (m,).
 
-        The index is negative for a row that is no participant's record: UNKNOWN (-1), or DUPLICATE (-2) if an earlier
-        row has the same id.
+        The index is negative for a row that is no participant's record: DUPLICATE (-2) if an earlier row has the same
+        id, and otherwise UNKNOWN (-1).
         """
         start, self.rows = self.rows, self.rows + batch.num_rows
         if self._seen is None or self.column is None:

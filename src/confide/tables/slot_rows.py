@@ -1,4 +1,4 @@
-"""Rows of cells, with equally many cells for each person, and the conversion of these rows to bytes."""
+"""Rows with the same number of cells for each person, and the conversion of these rows to bytes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlotRows:
-    """The usable rows of one batch, which are private. No slot comes twice in a pass.
+    """The usable rows of one batch, which are private. No slot occurs twice in a pass.
 
     Args:
-        index: int64 (m,), the position of each row's person in the public list of ids, from 0.
-        cells: float64 (m, c), in the layout of the campaign's kind.
+        index: slot of each row, int64 of shape (m,): the position of the row's person in the public list of ids, from
+            0.
+        cells: the c cells of each row, float64 of shape (m, c). The campaign's kind defines the meaning of the columns.
     """
 
     index: NDArray[np.int64]
@@ -27,20 +28,20 @@ class SlotRows:
 
 
 def cell_bytes(cells: _Reals) -> list[bytes]:
-    """The bytes of (m, c) cells: m byte strings of 8 c bytes, which hold little-endian doubles."""
+    """Cells of shape (m, c) as m byte strings of 8 c bytes each, which hold little-endian doubles."""
     rows = np.ascontiguousarray(cells, dtype="<f8")
     return rows.view(f"V{8 * rows.shape[1]}").reshape(-1).tolist()
 
 
 def cells_of(reports: Sequence[bytes], width: int) -> _Reals:
-    """The (m, width) cells that `cell_bytes` turned into bytes."""
+    """The cells, shape (m, width), that `cell_bytes` turned into the given m byte strings."""
     return np.frombuffer(b"".join(reports), dtype="<f8").reshape(len(reports), width)
 
 
 @dataclass(frozen=True)
 class CellCodec:
-    r"""Rows of cells as bytes. All cells are stored as doubles, so that a record has the same value wherever it is
-    read.
+    r"""Conversion of rows of cells to bytes and back. All cells are stored as doubles, so that a record has the same
+    values on every machine.
 
     Args:
         width: number of cells in a row.
@@ -54,7 +55,7 @@ class CellCodec:
     width: int
 
     def pack(self, batch: SlotRows) -> tuple[np.ndarray, list[bytes]]:
-        """The slots of a batch, and its rows as bytes."""
+        """The slots of a batch, and the bytes of each of its rows."""
         return batch.index, cell_bytes(batch.cells)
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> SlotRows:

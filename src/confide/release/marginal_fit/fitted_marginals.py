@@ -189,7 +189,7 @@ class FittedMarginals(Billboard):
         fractions are unbiased.
 
         Args:
-            workload: conjunctions.
+            workload: a workload of k conjunctions.
 
         Returns:
             The fractions, (k,), and the standard deviations, (k,); nan and infinity if no measured table has all
@@ -211,7 +211,7 @@ class FittedMarginals(Billboard):
         records from a larger population. For a query that no table measures, the bar is infinite.
 
         Args:
-            workload: conjunctions.
+            workload: a workload of k conjunctions.
             failure_probability: failure probability beta of all bars together, in (0, 1).
         """
         measured, deviation = self.measured(workload)

@@ -222,7 +222,7 @@ class MeasuredTables:
         standard deviation of its noise.
 
         Args:
-            schema: the columns.
+            schema: the public columns.
             workload: conjunctions over the schema's attributes.
             records: number of records of the data.
 

@@ -306,16 +306,16 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             data: `Codes` of the schema, or a table of n rows. A table with a value that its column does not accept is
                 refused. To count unusable rows as null records, encode the table before the run.
             noise: source of noise, `Noise.secure()` for a release.
-            progress: callback that receives the finished thousandths of the run, and 1000. The callback is called after
-                each one-way table, and during the scoring of candidates and the cycles of each fit. The reported
-                numbers depend on the plan and released tables only; the times of the calls depend on the data.
+            progress: function that is called with the finished thousandths of the run, and 1000. The function is called
+                after each one-way table, and during the scoring of candidates and the cycles of each fit. The reported
+                numbers depend only on the plan and on released tables. The times of the calls depend on the data.
 
         Returns:
             An outcome with `FittedMarginals` as billboard. Under simulated noise the outcome's diagnostics hold the
             true error of the measured tables.
 
         Raises:
-            InvalidInput: the data are not n records of this schema, or a table that cannot be encoded.
+            InvalidInput: the data are not n records of this schema, or the table cannot be encoded.
         """
         source = as_noise(noise)
         codes = self._codes(data)

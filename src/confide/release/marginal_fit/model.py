@@ -371,8 +371,8 @@ class Model:
         Args:
             targets: target distributions, from `consistent`.
             tables: the tables to fit, besides the one-way tables of all columns.
-            last: whether this fit is the last one, with no more tables to come.
-            progress: callback that receives the number of finished cycles and the largest number of cycles.
+            last: whether no more tables are measured after this fit.
+            progress: function that is called with the number of finished cycles and the largest number of cycles.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]
         for table in order:

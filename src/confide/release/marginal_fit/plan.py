@@ -122,14 +122,14 @@ def choose(
 
     Let p be the mean penalty at T = 2m for m columns. If p >= 1.3, the one-way tables get the whole budget. For a mean
     penalty p < 1.3, the share of the one-way tables is 0.15 + 0.3 p, rounded to a multiple of 1/32, but at least the
-    share that was already spent. The number of tables T falls from 4m in steps of a quarter of an octave, but not below
-    about m/2, until the mean penalty is small enough. The mean penalty must be at most 0.1 for T above 2m, and at most
-    0.7 for other T. If no column has more than 4 cells, T starts at 8m, and penalties are doubled, since small tables
-    hold less information.
+    share that was already spent. The number of tables T is reduced from 4m by factors of 2^(-1/4), but not below about
+    m/2, until the mean penalty is small enough. The mean penalty must be at most 0.1 for T above 2m, and at most 0.7
+    for other T. If no column has more than 4 cells, T starts at 8m, and penalties are doubled, since small tables hold
+    less information.
 
     Args:
         laws: mapping from a column, as a tuple of one number, to its distribution in the first one-way tables.
-        candidates: the candidate tables.
+        candidates: the tables that may be chosen.
         sizes: number of cells of each column.
         n: number of records.
         rho: rho of the whole run.
@@ -196,17 +196,17 @@ MOVED = 2
 
 @dataclass(frozen=True)
 class Split:
-    """The split of a privacy budget. Noise is rounded up and the range of a selection down, so that a run never costs
-    more than the budget.
+    """The split of a privacy budget. Standard deviations of noise are rounded up, and the epsilon of a selection is
+    rounded down, so that a run never costs more than the budget.
 
     Args:
-        columns: number of one-way tables. Each is measured with noise of standard deviation `one_way`.
+        columns: number of one-way tables, which are measured with noise of standard deviation `one_way`.
         tables: number of selected and measured tables, T.
         one_way: standard deviation of the noise of the one-way tables, in counts.
         sigma: standard deviation of the noise of the selected tables, in counts; 0 without selected tables.
-        epsilon: range of one selection, in nats; 0 without selected tables.
-        again: standard deviation of the noise of a second measurement of the one-way tables, in counts; 0 if there is
-            none.
+        epsilon: epsilon of one selection, an exponential mechanism, in nats; 0 without selected tables.
+        again: standard deviation of the noise of a second measurement of the one-way tables, in counts; 0 without a
+            second measurement.
     """
 
     columns: int
@@ -238,8 +238,9 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
 
         sigma_1^2 = m/(f1 rho),    sigma^2 = T/((1 - f1 - fs) rho),    epsilon^2 = 8 fs rho/T.
 
-    In the formulas sigma_1 and sigma are the noise of the one-way tables and of the selected tables, and epsilon is the
-    range of a selection. Without selected tables, f1 is 1.
+    In the formulas sigma_1 and sigma are the standard deviations of the noise of the one-way tables and of the selected
+    tables, in counts. The epsilon of a selection, an exponential mechanism, is in nats. Without selected tables, f1 is
+    1.
 
     Args:
         rho: rho of the whole run, > 0.

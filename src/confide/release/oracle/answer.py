@@ -1,5 +1,5 @@
-"""The interface of a best-response oracle, the form of its answer, and the check that protects a release from faulty
-oracles.
+"""The interface of best-response oracles, the form of an oracle's answer, and the check that protects a release from
+faulty oracles.
 
 A release that has been charged must end. Therefore `best_response` always returns a valid record, even if a user's own
 oracle fails. If the oracle's record is invalid, the default record takes its place, and the answer is marked. An oracle
@@ -28,7 +28,7 @@ class Answer:
     number for any record.
 
     Args:
-        record: bool (d,).
+        record: the d bits of the record, as a bool array.
         value: number of clauses (drawn queries and negations) that the record satisfies.
         upper_bound: upper bound on the number of clauses that any record satisfies, checked in exact arithmetic; None
             if no bound was proved.
@@ -58,10 +58,10 @@ class Oracle(Protocol):
         """Find a record that satisfies many clauses.
 
         Args:
-            terms: the netted samples.
+            terms: the weighted queries to satisfy, from the netted samples of one round.
             start: records of d bits, from which a search may begin. The first one is the default record. Attributes in
                 no drawn query (free attributes) keep the bits of the default record.
-            seed: public seed.
+            seed: public seed of the pseudorandom numbers.
         """
 
 
@@ -72,13 +72,13 @@ def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: i
     Args:
         oracle: any oracle. The oracle's exceptions are caught, because nothing may stop a release that has been
             charged.
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         start: records of d bits from which a search may begin, at least one. The first one is the default record.
         seed: public seed, >= 0.
 
     Returns:
         The oracle's answer. If the oracle's record is invalid, the answer has the (repaired) default record, and
-        `fell_back` is True. An upper bound below the counted value is wrong and left out.
+        `fell_back` is True. An upper bound below the counted value is wrong and is replaced by None.
 
     Raises:
         InvalidInput: an argument is not as described. The error is raised before the oracle is called.

@@ -156,7 +156,7 @@ class Rows:
             index: (rows, width) columns of the attributes.
             bits: (rows, width) bits that the literals require.
             clause: (rows,) columns of the clauses' variables.
-            positive: whether the clauses are the queries themselves; otherwise they are negations.
+            positive: True if the clauses are the queries themselves, False if the clauses are negations of the queries.
         """
         sign = np.where(bits, 1, -1)
         if positive:
@@ -179,7 +179,7 @@ def build(terms: Terms, form: type[Rows] = Rows) -> Program:
     """The integer program of the best response to some terms.
 
     Args:
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         form: class of the program's rows.
     """
     variables = terms.active()
@@ -289,7 +289,7 @@ def solve(program: Program, *, start: Bits | None, time_limit: float) -> Solved:
     """Solve a program by HiGHS's branch and bound, starting from a known record.
 
     Args:
-        program: the program.
+        program: the integer program to solve.
         start: a record to start from, or None.
         time_limit: limit in seconds, > 0.
     """
@@ -391,7 +391,7 @@ def linear_bound(terms: Terms, time_limit: float | None = None) -> LinearBound:
     """The certified bound from the linear relaxation with one row for each literal.
 
     Args:
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         time_limit: limit in seconds, > 0; None for no limit. After a time-out the bound is still valid, but may be no
             better than the number of clauses.
 
@@ -413,7 +413,7 @@ def upper_bound(terms: Terms, time_limit: float | None = None) -> float:
     number.
 
     Args:
-        terms: the netted samples.
+        terms: the weighted queries to satisfy, from the netted samples of one round.
         time_limit: limit in seconds, > 0; None for no limit.
 
     Source: spec query_release E2.4.

@@ -76,7 +76,7 @@ class IntegerProgram(Declared):
         """Find the best record within the time limit.
 
         Args:
-            terms: the netted samples.
+            terms: the weighted queries to satisfy, from the netted samples of one round.
             start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
@@ -147,7 +147,7 @@ class Enumeration(Declared):
         """Find an optimal record. The result does not depend on the seed.
 
         Args:
-            terms: the netted samples.
+            terms: the weighted queries to satisfy, from the netted samples of one round.
             start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 

@@ -337,7 +337,7 @@ def climb(
         groups: int64 (g, 5), one row for each group. The columns ON, HOME_ON, GROUP_FIRST and GROUP_END are inputs, and
             ON holds the answer afterwards.
         flips: largest number of moves.
-        target: value that no objective exceeds; the search ends when it is reached.
+        target: upper bound on the objective. The search ends when the objective reaches this value.
         sample: number of improving moves that are compared at each step.
         rest: number of moves for which a flipped bit is not flipped again, unless the flip gives a better record than
             all records so far.
@@ -449,7 +449,7 @@ class LocalSearch(Declared):
         from the default record.
 
         Args:
-            terms: the netted samples.
+            terms: the weighted queries to satisfy, from the netted samples of one round.
             start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 

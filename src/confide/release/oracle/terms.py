@@ -403,7 +403,7 @@ class ParityRow(NamedTuple):
     Args:
         half: coefficient of the integer d, the number of pairs.
         clause: coefficient of the variable c, which is 1 if the clause is satisfied.
-        total: right-hand side.
+        total: right-hand side of the constraint.
         most: largest value of d.
     """
 
