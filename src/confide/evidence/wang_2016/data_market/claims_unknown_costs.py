@@ -59,8 +59,7 @@ def _various() -> list[ThresholdMarket]:
                "to it.",
 )
 def threshold_equilibrium() -> Recomputed:
-    """Largest regret over all channels of people with 27 different costs, in 36 markets, as a multiple of the stake T.
-    """
+    """Largest regret over all channels for 27 costs of a person in 36 markets, as a multiple of the stake T."""
     worst = max(abs(check_types(market, types=25).regret) / market.terms.stake for market in _various())
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
 
@@ -172,8 +171,7 @@ def quality_floor() -> Recomputed:
                "exceeds 5.04 at eps = 2; a ceiling (ours) bounds all.",
 )
 def levels_of_participants() -> Recomputed:
-    """The 99 % quantile of the participants' privacy levels, compared with the parameter epsilon = 2 of the mechanism.
-    """
+    """The 99 % quantile of participants' privacy levels, compared with the mechanism's parameter epsilon = 2."""
     level = float(_market().level_quantile(0.99))
     return Recomputed("holds-with-correction" if level > EPSILON else "holds", EPSILON, level)
 

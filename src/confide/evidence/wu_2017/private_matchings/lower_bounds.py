@@ -1,8 +1,8 @@
 """Limits of private mechanisms: lower bounds on the error of prices and allocations, and the supply that privacy needs.
 
 All proofs encode secret bits in people's rows and then guess the bits from the output. From a private output only few
-of these bits can be guessed right, so an output that reveals many of them is not private. The constructions are in the
-module `gadgets` of `confide.allocation`.
+of these bits can be guessed right, so an output that reveals many of them is not private. The constructions are in
+`confide.allocation.instances`.
 
 Source: Wu 2017, section 4.5, re-derived; spec allocation 8.
 """

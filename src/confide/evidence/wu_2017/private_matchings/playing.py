@@ -135,8 +135,7 @@ class Playing:
         self.reports: list[_Integers] = []
 
     def play_round(self) -> int:
-        """Run one round of bids and reports. The result is the increase of the published halting counter in the round.
-        """
+        """Run one round of bids and reports. The result is the increase of the published halting counter."""
         n, k = self._values.people, self._values.goods
         before, step = int(self._reported[0]), self.rounds * n
         for first, width in self._blocks(k):
