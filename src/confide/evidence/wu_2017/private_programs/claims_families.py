@@ -248,7 +248,8 @@ def _light() -> tuple[Knapsack, list[list[float]]]:
     correction="max v/w is the dual bound: 8 for two items of value 1 and weight 1/8.",
 )
 def price_of_a_light_item() -> Recomputed:
-    """The least dual bound of a knapsack with two light items, compared with the largest ratio of value to weight, 8.
+    """The least dual bound of a knapsack with two light items, compared with 8, the largest ratio of value to weight of
+    an item.
     """
     found = least_tau(*_light())
     return Recomputed("holds" if abs(found - 8.0) < 1e-6 else "false", 8.0, found)
@@ -261,7 +262,9 @@ def price_of_a_light_item() -> Recomputed:
     correction="With tau = 1/(least weight) (erratum 9), which the text has as max v/w: 8, not 1, for weights of 1/8.",
 )
 def knapsack_with_low_prices() -> Recomputed:
-    """The least dual bound of a knapsack with two light items, compared with the bound 1 in Corollary 5.4.4."""
+    """The least dual bound of a knapsack with two light items, compared with the dual bound 1 that Corollary 5.4.4 uses
+    when it runs PrivDude.
+    """
     found = least_tau(*_light())
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
