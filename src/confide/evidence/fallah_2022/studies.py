@@ -6,7 +6,7 @@ signs. The study tries 4001 points of S on an interval that contains the best S 
 
 `TWO_USERS`: the case study of two people. The study shows the offers to the first person as their report grows.
 Sensitivities are uniform, the Renyi order is 2, records have variance 1/12, and the price gamma of the error is 10, 100
-or 400. The source's appendix is missing from the text that we read, so no published numbers are available for
+or 400. The source's appendix is missing from the copy that was checked, so no published numbers are available for
 comparison. Formulas and numbers: spec two_part_acquisition section 11.
 
 `TWO_USER_MAPS`: the case study of two people as heat maps. The maps show the first person's offer for every pair of

@@ -127,7 +127,7 @@ def _classic(epsilon: float, delta: float) -> float:
 )
 def classic_gaussian() -> Recomputed:
     """True delta of Gaussian noise with the classic standard deviation. The delta is checked on a grid of epsilon and
-    delta inside (0, 1), and the figure is for epsilon = .999 and delta = 1e-5.
+    delta inside (0, 1), and the returned number is for epsilon = .999 and delta = 1e-5.
     """
     holds = all(_classic(epsilon, delta) <= delta
                 for epsilon in (1e-3, 0.1, 0.5, 0.9, 0.999) for delta in (1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.999))

@@ -86,8 +86,8 @@ def the_printed_counter_lacks_a_level() -> Recomputed:
 )
 def the_printed_error_bound() -> Recomputed:
     """The printed error bound of the counter, compared with the exact bound for noise on all h levels of the counter's
-    tree, at epsilon = 1. The printed bound is checked from streams of T = 2 steps on, and the figures are for T = 1023
-    steps.
+    tree, at epsilon = 1. The printed bound is checked from streams of T = 2 steps on, and the returned numbers are for
+    T = 1023 steps.
     """
     holds = True
     for horizon in (2, 3, 8, 64, 1023, 1024):

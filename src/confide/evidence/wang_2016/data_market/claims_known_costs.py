@@ -3,9 +3,9 @@
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
 plain-text copy of the source that was checked.
 
-A person's interim matrix gives the expected payment for each report and each bit of the person, over the other people's
-reports. V_LB is the source's lower bound on the expected payment of one person. A genie is an imaginary mechanism that
-knows the state.
+A person's interim matrix contains P(S = s) E[R | X = x, S = s] for each report x and each bit s of the person, where R
+is the payment. V_LB is the source's lower bound on the expected payment of one person. A genie is an imaginary
+mechanism that knows the state.
 """
 
 from __future__ import annotations

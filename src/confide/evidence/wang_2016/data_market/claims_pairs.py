@@ -172,7 +172,7 @@ def failure_rises_with_the_level() -> Recomputed:
 )
 def bound_of_proposition_1() -> Recomputed:
     """The printed lower bound on the expected payment of one person, compared with the exact least payment. Several
-    priors are checked, and the figures are for one of them.
+    priors are checked, and the returned numbers are for one of them.
     """
     least = {prior: [least_pair_payment(prior, COST, level).gap for level in (0.2, 1.0, 4.0)]
              for prior in (AGREE, DISAGREE, PairPrior.two_state(30, 0.9, 0.3))}

@@ -66,7 +66,7 @@ def identifiability_of_the_kernel_mechanism() -> Recomputed:
 )
 def bounds_of_differential_privacy() -> Recomputed:
     """The printed lower bound on the differential privacy level, compared with the exact level. Both bounds are checked
-    on a grid of distortions, and the figures are for distortion .4 under the five-star law.
+    on a grid of distortions, and the returned numbers are for distortion .4 under the five-star law.
     """
     holds = True
     for share in np.linspace(0.01, 0.99, 99).tolist():

@@ -314,9 +314,9 @@ def highest_price() -> Recomputed:
                "and 1.08 times that at .999.",
 )
 def bids_in_all() -> Recomputed:
-    """Ratio of our bound (3/2 ceil(1/alpha) + 1/4) n on the number of bids to the printed 3n/alpha, where n is the
-    number of bidders and alpha the price increment. The ratio is that at the worst alpha. The effective supply s' is
-    the supply less the reserve.
+    """Ratio of the bound (3/2 ceil(1/alpha) + 1/4) n of this project on the number of bids to the printed bound
+    3n/alpha, where n is the number of bidders and alpha the price increment. The ratio is that at the worst alpha. The
+    effective supply s' is the supply less the reserve.
 
     A good with effective supply s' and a positive price took at most s' counted bids at each of ceil(1/alpha) prices
     below 1. The number of true bids on such a good is at most ceil(1/alpha) s' + E, where E bounds the error of a
