@@ -1,8 +1,8 @@
-"""Checks of the published statements of the sources. Each source has one folder with its claims, its mechanisms as
-printed, and its studies.
+"""Checks of the statements in the papers and theses that confide implements. Each of these sources has one folder. The
+folder contains the source's claims, its mechanisms as printed, and studies that recompute its figures and theorems.
 
-`confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Only the command line, and old
-names that remain until confide 1.0.0, use the package `confide.evidence` from outside.
+`confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Outside this package, only the
+command line imports `confide.evidence`. Old import names also lead here until confide 1.0.0.
 """
 
 from confide._lazy import exports

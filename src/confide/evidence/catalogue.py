@@ -67,7 +67,7 @@ _MODULES = {
 
 
 def study_names() -> tuple[str, ...]:
-    """The names of all studies, sorted by source document."""
+    """The names of all studies, grouped by source document."""
     return tuple(_MODULES)
 
 

@@ -1,6 +1,6 @@
-"""One published claim: its row of the table of claims, and the function that recomputes the evidence for its verdict.
+"""One published claim: a row of the table of claims, and the function that recomputes the evidence for the verdict.
 
-A module of claims names its source once and decorates the functions that compute the evidence::
+A module of claims names the source once and decorates the functions that compute the evidence::
 
     claim = claims_of("Doe 2020", family="zoo")
 
@@ -57,8 +57,8 @@ class Recomputed(NamedTuple):
 
     Args:
         verdict: verdict on the claim.
-        claimed: number that the claim gives.
-        found: number that we find.
+        claimed: number that the source claims.
+        found: number that the evidence computes for comparison with `claimed`.
     """
 
     verdict: Verdict
@@ -94,10 +94,10 @@ class MeasuredEvidence:
     """Stored result of the last run of evidence that takes long to compute.
 
     Args:
-        claimed: number that the claim gives.
-        found: number that we found.
-        day: day of that run.
-        seconds: duration of that run on two cores, in seconds.
+        claimed: number that the source claims.
+        found: number that the run computed for comparison with `claimed`.
+        day: date of the run.
+        seconds: duration of the run on two cores, in seconds.
     """
 
     claimed: float
@@ -108,15 +108,15 @@ class MeasuredEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Pin:
-    """The result of the evidence for one row at the time when it was pinned. Later results are compared with the pinned
-    one.
+    """The recorded result of the evidence for one row of the table of claims. Later results are compared with this
+    record.
 
     Args:
-        verdict: verdict of the row.
-        claimed: number that the claim gives.
-        found: number that was found.
-        within: allowed difference of a figure from its pinned value, as a share of that value. The allowed difference
-            is larger than `TOLERANCE` where the measurement differs from machine to machine.
+        verdict: verdict in the table when the result was recorded.
+        claimed: number that the source claims.
+        found: number that the evidence computed.
+        within: largest relative difference, at least 0, between a recomputed number and the recorded number. A value
+            above `TOLERANCE` serves where the result differs from machine to machine.
     """
 
     verdict: Verdict
@@ -125,8 +125,8 @@ class Pin:
     within: float = TOLERANCE
 
     def keeps(self, claimed: float, found: float) -> bool:
-        """Whether two recomputed figures agree with the pinned figures up to the tolerance. Not-a-number agrees only
-        with not-a-number.
+        """Whether both recomputed numbers agree with the recorded numbers up to the relative tolerance `within`. Next
+        to 0 the absolute tolerance is `TOLERANCE`. NaN agrees only with NaN.
 
         Example:
             >>> Pin(verdict="holds", claimed=1.0, found=0.5).keeps(1.0, 0.5000001)
@@ -149,17 +149,17 @@ class Claim:
     """One published claim, its verdict, and the command that recomputes the evidence.
 
     Args:
-        id: family or part of a family, then a slash and a name.
-        family: family in which the claim is listed.
-        document: the source, as citations name it.
+        id: family or part of a family, then a slash and a name, such as market/figure-3.2.
+        family: method to which the claim belongs, such as market or regression.
+        document: author and year of the source, such as Wang 2016.
         statement: theorem, algorithm, figure or section of the source.
-        line: line number in the source's text as we read it.
-        claim: the claim in our words.
-        verdict: whether the claim holds.
-        correction: the correct statement, with the figures that show it.
+        line: line number in the plain-text copy of the source that was checked.
+        claim: statement of the source, in the words of this project.
+        verdict: one of holds, holds-with-correction, false and vacuous-at-practical-size.
+        correction: correct statement, with the numbers that show it.
         evidence: function that recomputes the evidence for the verdict.
-        measured: stored figures of evidence that takes long to compute; None where the evidence is fast.
-        pin: figures with which recomputed evidence is compared; None for rows that pin no figures.
+        measured: stored result of evidence that takes long to compute; None where the evidence is fast.
+        pin: recorded result with which recomputed evidence is compared; None for rows without a recorded result.
     """
 
     id: str
@@ -194,7 +194,7 @@ class Claim:
         return f"confide claims {self.id} --verify{' --slow' if self.cost == 'slow' else ''}"
 
     def says(self, text: str) -> bool:
-        """Whether this row of the table contains a text, in upper or lower case."""
+        """Whether this row of the table contains a text. Upper and lower case count as equal."""
         words = (self.id, self.family, self.document, self.statement, self.claim, self.correction, str(self.evidence))
         return text.casefold() in "\n".join(words).casefold()
 
@@ -204,8 +204,8 @@ class ClaimsOf:
     """The decorator for functions that are evidence for the claims of one source, in one family.
 
     Args:
-        document: the source, as citations name it.
-        family: family that the rows of these claims belong to.
+        document: author and year of the source, such as Wang 2016.
+        family: method to which the claims belong, such as market.
     """
 
     document: str
@@ -218,22 +218,21 @@ class ClaimsOf:
         """Mark a function as the evidence for one claim. A function may be the evidence for several claims.
 
         Args:
-            id: id of the claim, as in `Claim`. All arguments that are not explained below have the meaning that `Claim`
-                gives.
-            statement: likewise.
-            line: likewise.
-            claim: likewise.
-            verdict: likewise.
-            correction: likewise.
-            pinned: the claimed figure and the found figure. `confide claims --verify` compares recomputed figures with
-                the two pinned ones.
-            within: largest difference of a figure from its pinned value, as a share of that value. The allowed
-                difference is larger where figures depend on the machine.
-            slow: only for evidence that takes long to compute: the day of the pinned run, as in 2026-02-03, and its
-                duration in seconds.
+            id: id of the claim, as in `Claim`.
+            statement: theorem, algorithm, figure or section of the source, as in `Claim`.
+            line: line number in the text of the source, as in `Claim`.
+            claim: statement of the source in the words of this project, as in `Claim`.
+            verdict: verdict on the claim, as in `Claim`.
+            correction: correct statement, as in `Claim`.
+            pinned: recorded pair of the claimed number and the found number. `confide claims --verify` compares
+                recomputed numbers with this pair. None if no result is recorded.
+            within: largest relative difference, at least 0, between a recomputed number and the number in `pinned`. A
+                value above `TOLERANCE` serves where the result differs from machine to machine.
+            slow: date of the recorded run, such as "2026-02-03", and the duration of that run in seconds. None for
+                evidence that is fast to compute.
 
         Raises:
-            InvalidInput: the verdict is unknown, or slow evidence pins no figures.
+            InvalidInput: the verdict is unknown, or slow evidence has no `pinned` result.
         """
         def keep(function: Function) -> Function:
             row = self.row(Evidence(module=function.__module__, function=function.__name__), {
@@ -248,11 +247,12 @@ class ClaimsOf:
         """The row of the table of claims that the literals of a decorator describe.
 
         Args:
-            evidence: the decorated function.
-            written: the decorator's arguments by name.
+            evidence: reference to the decorated function.
+            written: mapping from the name of each argument of the decorator to the argument's value.
 
         Raises:
-            InvalidInput: an argument is missing or unknown, the verdict is unknown, or slow evidence pins no figures.
+            InvalidInput: an argument is missing or unknown, the verdict is unknown, or slow evidence has no `pinned`
+                result.
         """
         where = f"claims of {evidence.module}, {written.get('id', evidence.function)}"
         if not _WORDS <= set(written) <= _WORDS | _OPTIONAL:
@@ -280,18 +280,18 @@ def claims_of(document: str, *, family: str) -> ClaimsOf:
     """The decorator with which one module marks its functions as evidence for claims.
 
     Args:
-        document: the source, as citations name it, such as Wang 2016.
-        family: family that the rows of these claims belong to, such as market.
+        document: author and year of the source, such as Wang 2016.
+        family: method to which the claims belong, such as market.
     """
     return ClaimsOf(document, family)
 
 
 def rows_of_text(text: str, module: str) -> Iterator[Claim]:
-    """The rows that the text of one module declares. The module is not imported, so listing the claims needs no
-    numerical code.
+    """The rows of the table of claims that one module declares. The rows are read from the module's source text without
+    an import, so listing the claims needs no numerical code.
 
     Args:
-        text: text of the module.
+        text: Python source text of the module.
         module: dotted name of the module.
 
     Raises:

@@ -41,13 +41,13 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Erratum:
-    """One mistake in a source, as a specification lists it.
+    """One mistake in a source, as a specification of this project lists it.
 
     Args:
-        specification: specification that lists the erratum, such as data_market.
+        specification: name of the specification that lists the erratum, such as data_market.
         number: number of the erratum in that list, from 1.
         claims: ids of the claims that show the erratum.
-        none: reason why no claim shows the erratum; empty where one does.
+        none: reason why no claim shows the erratum; empty where `claims` names at least one.
     """
 
     specification: str

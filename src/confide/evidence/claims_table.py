@@ -1,8 +1,8 @@
-"""Table of all published claims that were checked, of all sources. Each claim has one row with its verdict and its
-evidence.
+"""Table of all published claims that were checked, from all sources. Each claim has one row with a verdict and the
+evidence for the verdict.
 
-The rows are read from the text of the modules that hold their evidence (`confide.evidence.claim`). A package outside
-confide adds its own claims by an entry point `confide.claims` that names a package of modules with claims.
+The rows are read from the source text of the modules that compute the evidence (`confide.evidence.claim`). A package
+outside confide adds claims by an entry point `confide.claims`, which names a package of modules with claims.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ _MODULES = (
 
 
 def parts_of_families(rows: Sequence[Claim]) -> dict[str, str]:
-    """Mapping from each first part of an id that is no family itself to the family that it belongs to.
+    """Mapping from a part of a family, such as threshold, to the family, such as market. A part is the text of an id
+    before the slash. Parts that are the name of a family are left out.
 
     Args:
         rows: rows of the table of claims, as the function `claims` returns them.
@@ -73,11 +74,12 @@ def claims(
     """The rows of the table of claims that match all given conditions. Without conditions all rows match.
 
     Args:
-        name: the id of one row.
-        family: family, such as market, or a part of one, such as threshold: the first part of an id.
-        document: name of the document, or a part of the name that no other document has, such as Wang.
+        name: id of one row, such as regression/lemma-6.
+        family: family, such as market, or a part of a family, such as threshold. A part is the text of an id before the
+            slash.
+        document: name of the source, or a part of the name that fits no other source, such as Wang.
         verdict: holds, holds-with-correction, false or vacuous-at-practical-size.
-        search: text that the row must contain, in upper or lower case.
+        search: text that the row must contain. Upper and lower case count as equal.
 
     Raises:
         InvalidInput: no such id, family, document or verdict exists. The message suggests the nearest one.
@@ -105,16 +107,17 @@ def claims(
 
 
 def read_claims(family: str, package: str) -> tuple[Claim, ...]:
-    """The claims of one package outside confide: those of its modules, in the order of their names, or those of its
-    `claims.toml`.
+    """The claims of one package outside confide. If the package has a `claims.toml`, that file is read. Otherwise the
+    modules of the package are read in the order of their names.
 
     Args:
-        family: family of the rows of a `claims.toml`. Modules name their family themselves.
+        family: family of the rows of a `claims.toml`. Modules name the family of their claims themselves, so for them
+            this argument has no effect.
         package: dotted name of the package.
 
     Raises:
-        InvalidInput: the package is missing, a row lacks an entry or has an unknown one, or a table names a function
-            that none of the package's modules defines.
+        InvalidInput: the package is missing, a row lacks an entry or has an unknown entry, or a `claims.toml` names a
+            function that none of the package's modules defines.
     """
     place = f"claims of {package}"
     try:
@@ -178,7 +181,9 @@ _STORED = {"claimed", "found", "day", "seconds"}
 
 @cache
 def _table() -> tuple[Claim, ...]:
-    """All rows of the table: first those of confide, then those of other packages by the packages' names."""
+    """All rows of the table: first those of confide, then those of other packages, sorted by family and then by
+    package.
+    """
     here = files("confide.evidence")
     texts = ((name, here.joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")) for name in _MODULES)
     rows = [row for name, text in texts for row in rows_of_text(_without_bodies(text), f"confide.evidence.{name}")]

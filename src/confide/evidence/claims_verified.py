@@ -1,5 +1,5 @@
-"""Recomputed verdicts and figures of claims, compared with the pinned values of their rows. A changed result is
-reported, and evidence that raises an exception counts as a fault of its row.
+"""Recomputed verdicts and numbers of claims, compared with the recorded results in the table of claims. A changed
+result is reported. Evidence that raises an exception is reported as a fault of the claim's row.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ class Verified:
 
     Args:
         claim: row of the table of claims.
-        recomputed: False where stored figures are cited.
+        recomputed: whether the evidence was computed; False where the stored numbers of an earlier run are used.
         verdict: verdict that follows from the evidence; "fault" where the evidence raised an exception.
-        claimed: number that the claim gives; not a number where the evidence raised an exception.
-        found: number that we found; not a number where the evidence raised an exception.
-        seconds: duration of the run in seconds; the duration of the stored run where its figures are cited.
+        claimed: number that the source claims; NaN where the evidence raised an exception.
+        found: number that the evidence computed for comparison with `claimed`; NaN where the evidence raised an
+            exception.
+        seconds: duration of the computation in seconds; where stored numbers are used, the duration of the run that
+            gave these numbers.
         fault: type of the exception that the evidence raised; empty where it raised none.
     """
 
@@ -50,12 +52,14 @@ class Verified:
 
     @property
     def pin(self) -> Pin | None:
-        """The pinned figures of the row; None for rows that pin no figures."""
+        """The recorded result of the row; None for rows without a recorded result."""
         return self.claim.pin
 
     @property
     def drifted(self) -> bool:
-        """Whether the verdict or a figure differs from its pinned value by more than the tolerance."""
+        """Whether the verdict differs from the recorded verdict, or a number differs from the recorded number by more
+        than the tolerance. False for rows without a recorded result.
+        """
         pin = self.pin
         return pin is not None and not (pin.verdict == self.verdict and pin.keeps(self.claimed, self.found))
 
@@ -66,7 +70,7 @@ def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progre
 
     Args:
         rows: rows of the table of claims, as the function `claims` returns them.
-        slow: whether to recompute slow evidence as well. If False, the stored figures of slow evidence are cited.
+        slow: whether to recompute slow evidence as well. If False, the stored numbers of slow evidence are used.
         progress: function that is called with the number of finished rows and the number of all rows.
 
     Returns:
@@ -104,7 +108,7 @@ def _recomputed(row: Claim) -> Verified:
 
 
 def pinned() -> Mapping[str, Pin]:
-    """Mapping from the id of a row to its pinned result, for every row that pins figures.
+    """Mapping from the id of a row to the recorded result, for every row with a recorded result.
 
     Example:
         >>> pinned()["regression/lemma-6"].verdict
@@ -114,11 +118,11 @@ def pinned() -> Mapping[str, Pin]:
 
 
 def pins_toml(found: Sequence[Verified]) -> str:
-    """TOML text with the results of evidence, one line a row. A person reviews each difference before copying it into
-    the row's `pinned`.
+    """TOML text with the results of evidence, one line for each row. A person reviews each difference before copying
+    the new numbers into the argument `pinned` of the claim's decorator.
 
     Args:
-        found: results for all rows of the table. A row with a wider tolerance keeps that tolerance.
+        found: results for all rows of the table. A row with a tolerance other than `TOLERANCE` keeps this tolerance.
 
     Raises:
         InvalidInput: the evidence for a row raised an exception.

@@ -36,7 +36,8 @@ def as_printed(place: str) -> str:
     """The origin text for a number that the source prints.
 
     Args:
-        place: document, and theorem, table, figure or section, and the line of the text that was read.
+        place: author and year of the source; theorem, table, figure or section; and line number in the plain-text copy
+            of the source that was checked.
 
     Example:
         >>> as_printed("Wu 2017, Table 1, line 1279")
@@ -46,10 +47,11 @@ def as_printed(place: str) -> str:
 
 
 def evaluated(place: str) -> str:
-    """The origin text for a number that we computed with a formula printed in the source, at the sizes of the study.
+    """The origin text for a number that this project computed with a formula printed in the source, at the sizes of the
+    study.
 
     Args:
-        place: place of the formula in the source.
+        place: author and year of the source, and place of the formula, in the form of `as_printed`.
     """
     return f"{KINDS[1]}: {place}"
 
@@ -58,7 +60,7 @@ def read_off(place: str) -> str:
     """The origin text for a number that was read off a figure of the source.
 
     Args:
-        place: place of the figure in the source.
+        place: author and year of the source, and number of the figure, in the form of `as_printed`.
     """
     return f"{KINDS[2]}: {place}"
 
@@ -68,7 +70,7 @@ def in_words(place: str) -> str:
     supply.
 
     Args:
-        place: place of the sentence in the source.
+        place: author and year of the source, and place of the sentence, in the form of `as_printed`.
     """
     return f"{KINDS[3]}: {place}"
 
@@ -80,17 +82,19 @@ class Compared:
     """One computed number with the source's number for the same quantity.
 
     Args:
-        quantity: name and unit of the number.
-        published: number of the source. The field `origin` says whether this number is printed, evaluated from a
-            printed formula, or read off a figure. None where the source gives no number.
+        quantity: name and unit of the compared quantity.
+        published: number to compare with, usually of the source. The field `origin` says whether this number is
+            printed, evaluated from a printed formula, read off a figure, or another number computed here. None where
+            there is no number to compare with.
         ours: computed number.
-        agreement: whether the source's number, bound or statement agrees with the computed number.
-        remark: reason why the two do not agree, in a few words.
-        relation: relation of our number to the source's, as text. If `relation` is empty, the relation follows from the
-            agreement.
+        agreement: "stands" if the source's number, bound or statement agrees with the computed number, "differs" if
+            not, "not published" if there is nothing to compare with.
+        remark: reason why the two numbers do not agree, in a few words.
+        relation: relation of the computed number to the published number, as text. If `relation` is empty, `stated`
+            derives the text from `agreement`.
         origin: kind and place of the source's number, from `as_printed`, `evaluated`, `read_off` or `in_words`. The
-            origin is OWN_CERTIFICATE or OWN_COMPARISON where our number is compared with another number of ours, and
-            empty where our number is compared with none.
+            origin is OWN_CERTIFICATE or OWN_COMPARISON where two computed numbers are compared with each other. The
+            origin is empty where the computed number is compared with none.
 
     Raises:
         InvalidInput: a number to compare with is given without an origin.
@@ -116,12 +120,12 @@ class Compared:
 
     @property
     def kind(self) -> Kind | Literal[""]:
-        """The kind of the source's number or statement, one of KINDS; empty where the source gives neither."""
+        """The kind of the source's number or statement, one of KINDS; empty where the source has neither."""
         return next((each for each in KINDS if self.origin.startswith(each)), "")
 
     @property
     def stated(self) -> str:
-        """The relation of our number to the source's, in words."""
+        """The relation of the computed number to the published number, in words."""
         if self.relation or self.agreement == "not published":
             return self.relation or self.agreement
         if self.published is None:
@@ -134,7 +138,7 @@ class Findings:
     """The findings of a study.
 
     Args:
-        compared: comparisons of our numbers with those of the source; at least one.
+        compared: comparisons of computed numbers with those of the source; at least one.
         blocks: pictures and tables, in reading order.
     """
 
@@ -146,7 +150,7 @@ class Findings:
         """The comparison that represents the study: the first comparison with a number of the source.
 
         If more comparisons differ than agree, the headline is the first of those that differ. Where no comparison has a
-        number of the source, the headline is the first comparison with another number of ours, or else the first of
+        number of the source, the headline is the first comparison with another computed number, or else the first of
         all.
         """
         beside = [each for each in self.compared if each.published is not None]
@@ -175,12 +179,13 @@ class Study:
     """One study of a published statement.
 
     Args:
-        name: name for `confide reproduce`.
-        title: title, one line.
-        source: document, and theorem, figure or table.
-        statement: statement of the source, in our words.
-        run: function (quick, progress) -> findings. Quick runs use smaller sizes and fewer repetitions. All noise is
-            simulated with fixed seeds, so a study always gives the same numbers.
+        name: name by which `confide reproduce` finds the study, such as regression-noise.
+        title: title of the study, one line.
+        source: author and year of the source, and theorem, figure or table.
+        statement: statement of the source, in the words of this project.
+        run: function of the two arguments `quick` and `progress` that returns the findings. If `quick` is True, sizes
+            are smaller and repetitions fewer. All noise is simulated with fixed seeds, so a study always gives the same
+            numbers.
     """
 
     name: str
@@ -194,8 +199,8 @@ class Study:
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
-    """The x at which a rising curve, given as (x, y) points, reaches a level, by linear interpolation; nan where it
-    never does.
+    """The x at which a rising curve, given as (x, y) points, reaches a level, by linear interpolation between the
+    points; nan where the curve does not reach the level.
 
     Example:
         >>> crossing([(0.0, 0.0), (2.0, 4.0)], 1.0)
@@ -211,15 +216,15 @@ def bound(
     quantity: str, ours: float, *, at_least: float | None = None, at_most: float | None = None, remark: str = "",
     slack: float = 1e-9, origin: str,
 ) -> Compared:
-    """Comparison of a computed number with a bound. The bound holds where the number does not violate the bound.
+    """Comparison of a computed number with a lower or an upper bound.
 
     Args:
-        quantity: name of the number.
+        quantity: name and unit of the compared quantity.
         ours: computed number.
-        at_least: lower bound. Exactly one of `at_least` and `at_most` is given.
-        at_most: upper bound.
+        at_least: lower bound. Pass exactly one of `at_least` and `at_most`.
+        at_most: upper bound. Pass exactly one of `at_least` and `at_most`.
         remark: remark, such as the distance from the bound.
-        slack: allowance for rounding.
+        slack: amount by which rounding may push the computed number past the bound, in the unit of the number.
         origin: origin of the bound; see `Compared`.
 
     Example:
@@ -242,12 +247,12 @@ def near(
     `within`.
 
     Args:
-        quantity: name of the number.
-        published: number of the source.
+        quantity: name and unit of the compared quantity.
+        published: number of the source, in the unit of `ours`.
         ours: computed number.
-        within: allowed difference, in the number's own unit; 0 where the numbers have to be equal.
-        remark: reason why they differ, or why they may differ by this much.
-        origin: origin of the number; see `Compared`.
+        within: largest allowed difference, in the unit of the numbers; 0 where the numbers have to be equal.
+        remark: reason why the two numbers differ, or why they may differ by `within`.
+        origin: origin of the published number; see `Compared`.
 
     Example:
         >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).stated
@@ -266,11 +271,11 @@ def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *
     where the computed one rounds to the printed one.
 
     Args:
-        quantity: name of the number.
-        printed: number as text, exactly as the source prints it.
+        quantity: name and unit of the compared quantity.
+        printed: number of the source as text, with exactly the digits that the source prints.
         ours: computed number.
-        remark: reason why they differ.
-        origin: place where the number is printed; see `Compared`.
+        remark: reason why the two numbers differ.
+        origin: origin of the printed number; see `Compared`.
 
     Example:
         >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).stated

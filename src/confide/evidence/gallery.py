@@ -1,5 +1,5 @@
-"""The gallery of studies. For each study the gallery shows a picture, a sentence, a computed number with the source's
-number, and the command that runs the study.
+"""The gallery of studies, a page of the documentation. For each study the gallery shows a picture, a sentence, a
+computed number with the source's number, and the command that runs the study.
 
 `confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and a page next to that folder.
 """
@@ -45,18 +45,19 @@ class GalleryEntry:
 
     Args:
         name: name of the study.
-        quick: whether a quick run is shown.
+        quick: whether the shown numbers come from a quick run, with smaller sizes and fewer repetitions.
         seconds: duration of the shown run, in seconds.
         day: day on which the run was added, as YYYY-MM-DD.
-        quantity: name of the study's headline number.
-        published: number with which ours is compared; None where there is none.
-        ours: computed number; as text where it is not finite.
-        relation: relation of our number to the published one, as text.
-        origin: kind and place of the published number; empty where there is none.
-        stand: how many numbers, bounds and statements agree with the study's results.
-        differ: how many numbers, bounds and statements differ from the study's results.
-        picture: name of the picture's file.
-        alt: description of the picture, as text.
+        quantity: name of the quantity that represents the study, from `Findings.headline`.
+        published: number with which the computed number is compared; as text where the number is not finite; None where
+            there is no such number.
+        ours: computed number; as text where the number is not finite.
+        relation: relation of the computed number to the published number, as text.
+        origin: kind and place of the published number, as in `Compared`; empty where there is no such number.
+        stand: number of published numbers, bounds and statements that agree with the study's results.
+        differ: number of published numbers, bounds and statements that differ from the study's results.
+        picture: name of the picture's file in the folder of the gallery.
+        alt: description of the picture for readers who cannot see it.
     """
 
     name: str
@@ -75,8 +76,8 @@ class GalleryEntry:
 
 
 def shown_quick(name: str) -> bool:
-    """Whether the gallery shows a quick run of a study. The gallery shows a quick run where a full run takes 90 s or
-    more, or was never measured.
+    """Whether the gallery shows a quick run of a study. The gallery shows a quick run where a full run takes 90 s of
+    processor time or more, or was never measured.
 
     Args:
         name: name of the study.
@@ -89,16 +90,16 @@ def shown_quick(name: str) -> bool:
 
 
 def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date) -> tuple[Path, int]:
-    """Write the pictures and numbers into a folder, and the gallery's page next to the folder.
+    """Write the gallery's pictures and numbers into a folder, and the gallery's page next to the folder.
 
     Args:
         folder: folder such as docs/gallery, whose page is docs/gallery.md. The folder is created if it does not exist.
             Pictures of other studies are deleted.
-        found: reproduced studies, one after another.
+        found: studies with their findings. The iterable may compute each study when the study is needed.
         day: today's date.
 
     Returns:
-        The path of the page, and the number of studies that it shows.
+        The path of the page, and the number of studies on the page.
 
     Raises:
         InvalidInput: the extra `[plots]` is not installed, or the folder cannot be written.
@@ -121,7 +122,7 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
 
 
 def exhibits(folder: Path) -> list[GalleryEntry]:
-    """The entries of the studies in a gallery's folder.
+    """The entries that `write_gallery` stored in a gallery's folder, one for each study.
 
     Args:
         folder: folder that `write_gallery` wrote.
@@ -155,8 +156,8 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
     """The gallery's page. Titles, sources and statements of the studies come from the catalogue.
 
     Args:
-        shown: entries to show; studies are in the order of the catalogue.
-        folder: name of the pictures' folder, relative to the page.
+        shown: entries to show, in any order. The page lists the studies in the order of the catalogue.
+        folder: path of the folder of pictures, relative to the page.
 
     Returns:
         Markdown.

@@ -1,5 +1,5 @@
-"""Cache of findings, addressed by content. A study is computed a second time only after something that determines its
-numbers has changed.
+"""Cache of the findings of studies. A study is computed a second time only after something that determines the numbers
+has changed, such as the source text or the version of a library.
 
 Studies use public or simulated data, and the cache never contains private data.
 """
@@ -42,12 +42,12 @@ _SPARE = 3  # entries of one study and size that are left: a few versions may ta
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """The stored result of a study.
+    """The stored result of one run of a study.
 
     Args:
         findings: findings of the study.
         seconds: duration of the computation, in seconds.
-        processor: processor time of all threads, in seconds.
+        processor: processor time of all threads of the computation, in seconds.
     """
 
     findings: Findings
@@ -59,10 +59,11 @@ class Kept:
 class StudyCache:
     """Findings of studies in a folder, one file for each run.
 
-    A file's name is derived from everything that determines its numbers: the study, its size, the source text of the
-    modules that the study can import, the versions of the distributions and of Python, and the kind of machine. The
-    file also contains a digest of its content, so a file that was damaged, cut off or renamed is never used. Files are
-    put in place by one atomic rename, so processes may write at the same time.
+    The name of a file is a digest of everything that determines the numbers: the study, whether the run is quick, the
+    source text of the modules that the study can import, the versions of Python and of the packages that may influence
+    the numbers, and the kind of machine. The file also contains a digest of the content, so a file that was damaged,
+    cut off or renamed is never used. Files are put in place by one atomic rename, so several processes may write at the
+    same time.
 
     Args:
         folder: folder of the cache, usually that of `StudyCache.default()`. The folder is created when the first result
@@ -84,8 +85,8 @@ class StudyCache:
 
     @classmethod
     def default(cls) -> StudyCache:
-        """The cache in the folder that the environment variable CONFIDE_HOME names, or else in the user's cache
-        directory.
+        """The cache in the subfolder cache/studies of the folder that the environment variable CONFIDE_HOME names.
+        Without this variable, the cache is in the user's cache directory.
         """
         named = os.environ.get("CONFIDE_HOME")
         if named:
@@ -95,12 +96,12 @@ class StudyCache:
         return cls(user_cache_path("confide", appauthor=False) / "studies")
 
     def find(self, name: str, module: str, quick: bool) -> Kept | None:
-        """Look up a stored result. None is returned where no file exists for the run, or where its file is damaged.
+        """Look up a stored result. None is returned where no file exists for the run, or where the file is damaged.
 
         Args:
             name: name of the study.
             module: dotted name of the module that computes the study.
-            quick: whether the run was a quick one.
+            quick: whether the run was a quick one, with smaller sizes and fewer repetitions.
         """
         content = _content(name, module, quick)
         try:
@@ -120,8 +121,8 @@ class StudyCache:
         Args:
             name: name of the study.
             module: dotted name of the module that computes the study.
-            quick: whether the run was a quick one.
-            kept: result to store.
+            quick: whether the run was a quick one, with smaller sizes and fewer repetitions.
+            kept: result of the run, with its duration.
         """
         content = _content(name, module, quick)
         body = {"content": content, "seconds": kept.seconds, "processor": kept.processor,
@@ -173,10 +174,10 @@ def source_digest(package: str) -> str:
     """SHA-256 over the names and texts of every source file that a study of the given package can import.
 
     Args:
-        package: package of the study's source, such as "confide.evidence.wang_2016".
+        package: dotted name of the package with the study, such as "confide.evidence.wang_2016".
 
     Returns:
-        64 hexadecimal digits, computed once in a process.
+        64 hexadecimal digits. Each process computes the digest of a package only once.
 
     Example:
         >>> source_digest("confide.evidence.wang_2016") == source_digest("confide.evidence.wu_2017")
@@ -210,7 +211,7 @@ def _digest(value: Any) -> str:
 
 
 def to_json(findings: Findings) -> dict[str, Any]:
-    """Findings as JSON values. Numbers of numpy types become numbers of Python types.
+    """Findings as values that JSON can represent. Numbers of numpy types become numbers of Python types.
 
     Args:
         findings: findings of a study.
@@ -226,7 +227,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_json(values: dict[str, Any]) -> Findings:
-    """The findings that `to_json` turned into JSON values.
+    """The findings from which `to_json` made the given JSON values.
 
     Args:
         values: result of `to_json`.

@@ -1,4 +1,4 @@
-"""Running studies one after the other. Stored findings are used where the cache contains them."""
+"""Functions that run studies. Where the cache contains the findings of a study, the stored findings are used."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["NotReproduced", "Reproduced", "marked_quick", "reproduce", "reproduc
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduced:
-    """A study with its findings.
+    """One run of a study, with the findings.
 
     Args:
-        study: study that was run.
-        quick: whether the run was a quick one.
+        study: study that was computed, or read from the cache.
+        quick: whether the run was a quick one, with smaller sizes and fewer repetitions.
         findings: findings of the run.
         seconds: duration of the computation, in seconds; for stored findings, the duration of their original
             computation.
-        processor: processor time of all threads, in seconds. Processor time is more informative than `seconds` on a
-            machine with other work.
-        cached: whether the findings came from the cache.
+        processor: processor time of all threads of the computation, in seconds. On a machine that also does other work,
+            processor time says more than `seconds` does.
+        cached: whether the findings were read from the cache.
     """
 
     study: Study
@@ -41,8 +41,8 @@ class Reproduced:
 
     @property
     def name(self) -> str:
-        """The name of the study's folder. A quick run has a folder name of its own, so its files never overwrite those
-        of a full run.
+        """The name of the folder for the files of this run. A quick run has another folder name than a full run, so the
+        files of one never overwrite those of the other.
         """
         return f"{self.study.name}-quick" if self.quick else self.study.name
 
@@ -132,10 +132,11 @@ def reproduce_all(
 
     Args:
         names: names of the studies.
-        quick: whether studies are quick, with smaller sizes and fewer repetitions; or a function of a study's name.
+        quick: whether to use smaller sizes and fewer repetitions; or a function that decides this from the name of a
+            study.
         cache: cache in which findings are looked up and stored.
-        progress: function from a study's name to the progress function of that study. The function is called when each
-            study begins.
+        progress: function that maps the name of a study to the study's own progress function, as in `reproduce`. It is
+            called when a study begins.
 
     Raises:
         InvalidInput: a name is not that of a study. All names are checked before the first study is computed.

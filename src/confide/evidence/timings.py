@@ -1,5 +1,5 @@
-"""The durations of full runs of all studies. The durations are measured once, stored in `timings.toml`, and shown to a
-user before a full run starts.
+"""The processor times of full runs of all studies. These times are measured once, stored in `timings.toml`, and shown
+to a user before a full run starts.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["FullTimes", "full_times", "this_machine", "times_toml"]
 
 @dataclass(frozen=True, kw_only=True)
 class FullTimes:
-    """Measured processor time of full runs, in seconds. On an otherwise idle machine, a run takes at most the measured
-    time.
+    """Measured processor times of full runs. On an otherwise idle machine, a run takes at most this time.
 
     Args:
         machine: description of the machine on which the times were measured.
-        day: day of the measurement.
-        seconds: mapping from the name of a study to its time in seconds. Studies that were not measured are missing.
+        day: date of the measurement.
+        seconds: mapping from the name of a study to the processor time of a full run, in seconds. Studies that were not
+            measured are missing.
     """
 
     machine: str
@@ -34,7 +34,7 @@ class FullTimes:
 
 @cache
 def full_times() -> FullTimes:
-    """The stored times of full runs.
+    """The processor times of full runs that are stored in `timings.toml`.
 
     Example:
         >>> full_times().seconds["regression-threshold"] < 60
@@ -44,15 +44,17 @@ def full_times() -> FullTimes:
 
 
 def this_machine() -> str:
-    """A description of the machine of a run, without the name of a host or a user."""
+    """A description of the current machine: number of cores, operating system, processor type and Python version. It
+    contains no name of a host or a user.
+    """
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
 def times_toml(times: FullTimes) -> str:
-    """The text of the file that stores the given times.
+    """The text of a file `timings.toml` that stores the given times.
 
     Args:
-        times: measured times.
+        times: measured processor times, with the machine and the date.
     """
     return "\n".join((
         "# Seconds of processor time of full runs; `confide reproduce --all --no-cache --times FILE` measures.",

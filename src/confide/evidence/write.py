@@ -21,13 +21,14 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
     """Write every table and picture of a section.
 
     Args:
-        folder: folder to write to. The folder is created if it does not exist, and files of the same name are replaced.
-        section: section to write. The first table of the section becomes numbers.csv, and the others table-1.csv and so
-            on. Pictures become figure-1.svg and so on. The points of a picture become figure-1.csv, with the axes'
-            names as column names.
+        folder: folder for the files. The folder is created if it does not exist, and files of the same name are
+            replaced.
+        section: section with the tables and pictures. The first table becomes numbers.csv, and the others become
+            table-1.csv and so on. Pictures become figure-1.svg and so on. The points of a picture become figure-1.csv,
+            with the axes' names as column names.
 
     Returns:
-        Mapping from a name to the path of each written file. Without the extra `[plots]` no picture is drawn, but the
+        Mapping from the name to the path of each written file. Without the extra `[plots]` no picture is drawn, but the
         specification and the data of each picture are written.
 
     Raises:

@@ -1,7 +1,11 @@
 """Claims of Cummings et al. 2015 about the mechanism, its guarantees and its settings without privacy.
 
 Claims about Corollary 1 and the lemmas inside the proofs, and misprints, are in `claims_proofs`. Each public function
-recomputes the evidence for a claim. The argument `line` of a claim is a line number in the source's text as we read it.
+recomputes the evidence for a claim. The argument `line` of a claim is a line number in the plain-text copy of the
+source that was checked.
+
+Notation: n is the number of rows, each of one participant, d the dimension of the features, gamma the ridge weight, B
+the bound on ||theta||^2 for the true parameter theta, and M the bound on a residual.
 """
 
 from __future__ import annotations
@@ -43,8 +47,8 @@ claim = claims_of("Cummings et al. 2015", family="regression")
                "rule).",
 )
 def scoring_rule_is_proper() -> Recomputed:
-    """The expected payment is highest at the true belief. The found number is the largest gain of any other report on a
-    grid.
+    """The expected payment is highest if a participant reports their true belief. The found number is the largest gain
+    of any other report on a grid.
     """
     rule = ScoringRule(1.0, 2.0)
     grid = np.linspace(-2.0, 2.0, 401)
@@ -106,8 +110,8 @@ def privacy_of_the_printed_mechanism() -> Recomputed:
     correction="Structural: every share equals a separate decode of one record and the public billboard.",
 )
 def billboard_lemma() -> Recomputed:
-    """The payments are functions of a participant's own record and the billboard. The found number counts payments that
-    differ when they are decoded again from the record and the billboard.
+    """Each payment is a function of the participant's own record and of the billboard, which is the public output. The
+    found number counts payments that differ when they are computed again from the record and the billboard.
     """
     from confide.privacy.noise import Noise
 
@@ -142,8 +146,9 @@ def moments_of_the_noise() -> Recomputed:
 )
 def variance_of_ridge() -> Recomputed:
     """The printed bound sigma^4 (hi/(gamma+lo)^2)^2 on the variance of ridge, compared with the trace of the covariance
-    of equation (5) for rows drawn uniformly from the unit ball. There are n = 2e4 rows in dimension d = 10, with ridge
-    weight gamma = 50, residuals up to M = .5 and eigenvalue tolerance xi = .1.
+    of equation (5) for rows drawn uniformly from the unit ball. Here sigma^2 is the variance of a residual, and lo and
+    hi bound the eigenvalues of the sum of x x'. There are n = 2e4 rows in dimension d = 10, with ridge weight gamma =
+    50, residuals up to M = .5 and eigenvalue tolerance xi = .1.
     """
     n, d, gamma, variance = 20_000, 10, 50.0, UniformNoise(0.5).variance
     event = Spectrum.uniform_ball(rows=n, dimension=d, tolerance=0.1)
@@ -208,8 +213,8 @@ def _measured(row: AuditRow) -> float:
                "radius.",
 )
 def truthfulness() -> Recomputed:
-    """Largest gain that any tested lie has, compared with the corrected bound, at the size of a campaign. The printed
-    bound uses n where a group has n/2 rows.
+    """Largest gain of any tested lie, compared with the corrected bound, for 20,000 participants. The printed bound
+    uses n rows although each group has only n/2 rows.
     """
     found = plan(**_CAMPAIGN)
     gain = _measured(_behaviour(found, "largest gain of a lie"))
@@ -225,7 +230,7 @@ def truthfulness() -> Recomputed:
 )
 def group_size() -> Recomputed:
     """Bias of the estimate of one group, for n = 800 rows in dimension 3, ridge weight gamma = 20 and eigenvalue
-    tolerance xi = .1. The printed bias uses n rows, the actual one n/2.
+    tolerance xi = .1. The printed bias is computed from n rows, although a group has only n/2 rows.
 
     The actual bias is computed by its series expansion and agrees with the mean over 200 drawn groups.
     """
@@ -289,8 +294,8 @@ def participation() -> Recomputed:
     correction="Unbounded noise makes payments of both signs; a deposit or a clip with its cost in e is needed.",
 )
 def payments_are_never_negative() -> Recomputed:
-    """The source declares that payments are at least 0. The found number is a payment so low that the noise goes below
-    it only with probability 1e-6.
+    """The source declares that payments are at least 0. The found number is the lower end of the range that all
+    payments stay in with probability 1 - 1e-6.
     """
     found = plan(people=1_000_000, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=0.01,
                  epsilon_payment=0.01, truth_radius=0.25, release="ridge", ridge_payment=1000.0,
@@ -393,8 +398,8 @@ def error_of_least_squares() -> Recomputed:
                "expectation.",
 )
 def payments_without_privacy() -> Recomputed:
-    """Least payment with the remark's constant at the bounds B = M = 1 and weight b = 1, over the predictions |p| <= B
-    and answers |q| <= B + M that the remark considers.
+    """Least payment with the scoring constant of the remark after Lemma 2, at the bounds B = M = 1 and weight b = 1.
+    The minimum is taken over the predictions |p| <= B and answers |q| <= B + M that the remark considers.
     """
     least = printed_least_payment(1.0, 1.0, 1.0)
     return Recomputed("false" if least < 0 else "holds", 0.0, least)

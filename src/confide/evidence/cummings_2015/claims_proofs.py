@@ -1,7 +1,7 @@
 """Claims of Cummings et al. 2015 in Corollary 1 and in the lemmas inside the proofs, and misprints.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked. The notation is that of the module `claims`.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def simplified_constant() -> Recomputed:
     correction="The mechanism spends 2 epsilon: tau (2 epsilon)^2 (E8).",
 )
 def cost_of_the_whole_loss() -> Recomputed:
-    """Privacy cost of a covered participant as a multiple of the printed tau epsilon^2, where tau is the threshold. The
-    mechanism spends 2 epsilon in total.
+    """Largest privacy cost of a participant with a cost coefficient up to the threshold tau, as a multiple of the
+    printed tau epsilon^2. The mechanism has a privacy loss of 2 epsilon in total.
     """
     spent = sum(event.epsilon for event in _PRACTICAL.corrected.events())  # type: ignore[attr-defined]
     ratio = (spent / _PRACTICAL.epsilon) ** 2
@@ -226,8 +226,9 @@ def probability_of_theorem_3() -> Recomputed:
                "second moments.",
 )
 def rows_for_the_spectrum() -> Recomputed:
-    """The constant C at which Theorem 7 requires as many rows as our bound, in dimension d = 10 with eigenvalue
-    tolerance xi = .2 and failure probability q = 1e-6. In dimension 1 no such C exists.
+    """The constant C at which Theorem 7 requires as many rows as the matrix Chernoff bound of this project, in
+    dimension d = 10 with eigenvalue tolerance xi = .2 and failure probability q = 1e-6. In dimension 1 no such C
+    exists.
     """
     found = compare_spectrum(10, 0.2, 1e-6)
     empty = math.isnan(compare_spectrum(1, 0.2, 1e-6).constant) and printed_confidence(1, 5.0) == 0.0
@@ -289,14 +290,13 @@ def cost_difference() -> Recomputed:
                "itself.",
 )
 def level_of_the_cost() -> Recomputed:
-    """Ratio of the expected cost f to c epsilon^2 at epsilon = .01, for the largest costs that Assumption 4 allows. The
-    expected cost f is a quarter of the mean cost.
+    """Ratio of f to c epsilon^2 at epsilon = .01, for the largest costs that Assumption 4 allows. Here f is the
+    quantity that Lemma 12 bounds, a quarter of the mean privacy cost.
 
-    Lemma 12 says that the expected cost f differs between two answers by at most c epsilon^2. The bound is checked for
-    500 drawn channels of two to five outputs at each of five epsilons up to 1. The bound of Lemma 12 is also checked
-    for randomised response, which has the largest possible difference. In all checks of Lemma 12 the cost falls only on
-    the outputs that one answer makes more likely. For a cost that is the same for both answers, the expected cost does
-    not differ.
+    Lemma 12 says that f differs between two answers by at most c epsilon^2. The bound is checked for 500 drawn channels
+    of two to five outputs at each of five epsilons up to 1. The bound of Lemma 12 is also checked for randomised
+    response, which has the largest possible difference. In all checks of Lemma 12 the cost falls only on the outputs
+    that one answer makes more likely. For a cost that is the same for both answers, the expected cost does not differ.
     """
     random = study_generator(1, "channels")
     differs = level = 0.0
@@ -419,8 +419,8 @@ def answers_without_a_bound() -> Recomputed:
     correction="In expectation only: one noise vector is shared by half of the people (E11).",
 )
 def budget_of_a_run() -> Recomputed:
-    """Definition 6 bounds the total payment for all data. The bound on the expected total is compared with a larger
-    total that the noise allows.
+    """Definition 6 requires a bound on the total payment for all data. The bound on the expected total payment is
+    compared with the total payment of a run with extreme noise, which is larger.
     """
     found = plan(people=20_000, features=3, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
                  epsilon_payment=0.5, truth_radius=0.5, centred=False, release="ridge").mechanism

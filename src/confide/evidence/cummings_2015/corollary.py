@@ -1,13 +1,14 @@
-"""Corollary 1 of the source: its choice of all parameters, its claims, and the reasons why nobody should run it.
+"""Corollary 1 of Cummings et al. 2015: the prescribed parameters, the claims, and the reasons why nobody should run a
+mechanism with these parameters.
 
 The corollary lets epsilon, payments and budget fall as the number n of participants grows. At practical sizes the
 corollary has three defects. The noise vector that it prescribes is longer than any parameter vector theta. The bound
 eta on the gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium.
 Payments are below a millionth of the unit.
 
-More participants do not repair the incentives. The gain bound eta is at least n^delta b, where b is the weight of the
-scoring rule, while the loss of a lie is a constant times b. The module exists for comparison only. For a campaign,
-`plan` chooses the parameters from a truth radius or a budget, and a total epsilon.
+A larger number of participants does not repair the incentives. The gain bound eta is at least n^delta b, where b is the
+weight of the scoring rule, while the loss of a lie is a constant times b. The module exists for comparison only. For a
+campaign, `confide.regression.plan` chooses the parameters from a total epsilon and either a truth radius or a budget.
 
 Source: Cummings et al. 2015, Corollary 1; spec truthful_regression sections 7.2, 7.3.
 """
@@ -56,9 +57,9 @@ class Slope:
 
     Args:
         quantity: name of the quantity.
-        claimed: exponent that the source states; nan where it states none.
-        derived: exponent that follows from the formula.
-        fitted: exponent of the evaluated formula, over a decade of large n.
+        claimed: exponent that the source states; nan where the source states none.
+        derived: exponent that follows algebraically from the formula of the quantity.
+        fitted: exponent that fits two values of the formula, at a large n and at ten times that n.
     """
 
     quantity: str
@@ -70,10 +71,11 @@ class Slope:
 @renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Corollary1(Declared):
-    """The parameters of Corollary 1 at one number of participants n, with its claims and the bounds that do hold.
+    """The parameters of Corollary 1 at one number of participants n, with the claims of the corollary and the bounds
+    that do hold.
 
     Args:
-        noise: law of the residuals; uniform by default.
+        noise: law of the residuals; None for the uniform law on [-noise_bound, noise_bound].
     """
 
     people: Annotated[int, Parameter("invited slots", symbol="n", at_least=4)]
@@ -135,8 +137,8 @@ class Corollary1(Declared):
     def constant(self) -> float:
         """The constant a = (6 B + 2 M)(1 + B)^2 n^(-3/2) + n^(-3/2 + delta) of the scoring rule.
 
-        The simplification in the first term needs 6 B + 2 M >= 1 (erratum E9). The second term would have to be 4
-        n^(-3/2 + delta) if costs count the total loss 2 epsilon (erratum E8).
+        The simplification in the first term needs 6 B + 2 M >= 1 (erratum E9). The second term must be 4 n^(-3/2 +
+        delta) if privacy costs depend on the total loss 2 epsilon (erratum E8).
         """
         own = (6 * self.square_bound + 2 * self.noise_bound) * (1 + self.square_bound) ** 2
         return own * self._power(-1.5) + self._power(-1.5 + self.delta)
@@ -145,8 +147,8 @@ class Corollary1(Declared):
 
     @property
     def claims(self) -> dict[str, float]:
-        """The exponents of the corollary's five claims. Each claimed quantity is O(n^exponent), and `uncovered` is the
-        share of participants that the promises leave out.
+        """The exponents of the corollary's five claims. Each claimed quantity is O(n^exponent). The quantity
+        "uncovered" is the share of participants to which the promises do not apply.
         """
         return {"privacy": -1 + self.delta, "eta": -1.5 + self.delta, "squared error": -self.delta,
                 "budget": -0.5 + self.delta, "uncovered": -self.delta}
@@ -186,7 +188,7 @@ class Corollary1(Declared):
         )
 
     def rows(self) -> tuple[PrintedRow, ...]:
-        """Printed bounds with the corrected ones. Each row says whether its bounds are vacuous."""
+        """The printed bounds with the corrected bounds. Each row also says whether the two bounds are vacuous."""
         return printed_guarantees(self.corrected)
 
     @property
@@ -197,24 +199,28 @@ class Corollary1(Declared):
 
     @property
     def noise_power(self) -> float:
-        """Mean squared length E||v||^2 = d (d + 1) s^2 of the printed noise. Publishing zeros has a squared error of at
-        most B.
+        """Mean squared length E||v||^2 = d (d + 1) s^2 of the printed noise of scale s. For comparison, publishing
+        zeros has a squared error of at most B.
         """
         return self.features * (self.features + 1) * self.printed.noise_norm**2
 
     @property
     def shrinkage(self) -> float:
-        """The factor gamma/(gamma + n/(d + 2)) of theta by which the released estimate falls short of theta."""
+        """The relative bias gamma/(gamma + n/(d + 2)): the share of theta that is missing from the released estimate,
+        approximately.
+        """
         return self.ridge / (self.ridge + self.people * smallest_eigenvalue_ball(self.features))
 
     @property
     def gain_ratio(self) -> float:
-        """The printed ratio eta/b, where eta bounds the gain of a lie."""
+        """The ratio eta/b of the printed bound eta on the gain of a lie to the weight b of the scoring rule."""
         return self.printed.gain / self.weight
 
     @property
     def loss_ratio(self) -> float:
-        """The ratio (2 R0 + e)^2 of the largest possible loss of a lie to b."""
+        """The ratio (2 R0 + e)^2 of the largest possible loss of a lie to the weight b. Here R0 = sqrt(B), and e bounds
+        the error of the estimate that predicts an answer.
+        """
         loss = bounds.largest_loss(self.weight, math.sqrt(self.square_bound), self.printed.peer_error)
         return loss / self.weight
 
@@ -225,9 +231,7 @@ class Corollary1(Declared):
 
     @property
     def accuracy_vacuous(self) -> bool:
-        """Whether the mean squared length of the noise is at least R0^2 = B, the largest squared error of publishing
-        zeros.
-        """
+        """Whether the mean squared length of the noise is at least B, the largest squared error of publishing zeros."""
         return self.noise_power >= self.square_bound
 
     @property
@@ -241,8 +245,8 @@ class Corollary1(Declared):
         return max(self.delta * (2 + 1 / self.exponent) - 0.5, -self.delta)
 
     def repaired_weight(self, zeta: float) -> float:
-        """The weight b = n^(-3/2 + delta + zeta), our own repair. With the weight b, all of eta, the budget and the
-        truth radius vanish as n grows.
+        """The weight b = n^(-3/2 + delta + zeta), a repair by this project. With this weight, the gain bound eta, the
+        budget and the truth radius all vanish as n grows.
 
         Args:
             zeta: exponent zeta, in (0, 1/2 - delta).
@@ -297,8 +301,8 @@ def corollary_1(
         features: length d of each feature vector.
         square_bound: bound B on ||theta||^2.
         noise_bound: bound M on a residual.
-        exponent: exponent p > 1 with which the tail of the privacy costs falls.
-        delta: exponent delta with which epsilon falls, in (0, p/(2 + 2p)).
+        exponent: exponent p > 1 of the law of privacy costs c. The probability of a cost above t is at most t^-p.
+        delta: exponent in (0, p/(2 + 2p)) that sets epsilon = n^(-1 + delta).
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -324,9 +328,9 @@ def slopes(corollary: Corollary1, people: int = 10**30) -> tuple[Slope, ...]:
     does give n^-delta.
 
     Args:
-        corollary: corollary with its dimension, bounds and exponents.
-        people: number of participants at the start of the fitted decade. Exponents are asymptotic, so this number must
-            be far larger than in any campaign.
+        corollary: dimension, bounds and exponents of the corollary. The number of participants in it is not used.
+        people: smaller of the two numbers of participants between which exponents are fitted. The larger one is ten
+            times as large. Exponents are asymptotic, so this number must be far larger than in any campaign.
 
     Example:
         >>> for found in slopes(corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.3)):

@@ -1,4 +1,4 @@
-"""Feature vectors drawn from the source's model of features, on which evidence is computed."""
+"""Simulated feature vectors, uniform in a ball as in the model of Cummings et al. 2015."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0)
         count: number of rows.
         dimension: dimension d of the ball.
         seed: seed of the generator.
-        radius: radius of the ball.
+        radius: radius of the ball, > 0.
 
     Example:
         >>> rows = rows_of_the_ball(1000, 3, 1, radius=0.5)

@@ -1,5 +1,5 @@
-"""Algorithm 2 as printed: plain ridge with one ridge weight, one epsilon, and a noise that is mostly too small for its
-claimed privacy loss.
+"""Algorithm 2 as printed: plain ridge regression with one ridge weight and one epsilon. The noise is mostly too small
+for the claimed privacy loss.
 
 Source: Cummings et al. 2015, Algorithm 2 and Theorem 2; spec truthful_regression sections 4.2, 4.3, 7.2.
 """
@@ -47,11 +47,11 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     One ridge weight and one epsilon serve both the release and the payments. The scoring rule is the source's, every
     answer is clipped to the same bound R0 + M, and the full estimate is released. The mechanism claims privacy only at
-    sizes where the printed constant suffices. At all other sizes the mechanism runs only with simulated noise, and its
-    payments cannot be settled.
+    sizes where the printed constant suffices. At all other sizes the mechanism runs only with simulated noise, and
+    nobody can be paid by it.
 
     Raises:
-        InvalidInput: a release or a payment that the source does not have.
+        InvalidInput: the release or the payment scheme is one that the source does not have.
 
     Example:
         >>> from confide.evidence.cummings_2015 import corollary_1
@@ -81,8 +81,8 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def record_map(self) -> RecordMap:
-        """The usual map of records, with one common bound on all answers. Without a bound on answers the sensitivity
-        would be infinite.
+        """The map from records to the rows of the regression. All answers are clipped to one common bound, because
+        without a bound the sensitivity would be infinite.
         """
         usual = self.setting.record_map
         return replace(usual, noise_bound=usual.response_bound)
@@ -91,7 +91,9 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def payment_claim(self) -> PureDP:
-        """The privacy loss that the payment estimates may claim; infinity where the printed noise does not suffice."""
+        """The privacy loss in nats of the estimates behind the payments; infinity where the printed noise does not
+        suffice for the claimed epsilon.
+        """
         return printed_claim(self.setting, max(self.setting.groups), self.payment.ridge, self.payment.epsilon)
 
     @property
@@ -120,7 +122,8 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
         return PureDP(2 * self.payment.epsilon)
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events: the payment estimates (parallel over the groups), and the release.
+        """The privacy events: the estimates behind the payments, one for each disjoint group of participants, and the
+        release.
 
         Raises:
             NotGuaranteed: the printed claim fails at these sizes, so that no loss can be charged.
@@ -132,8 +135,8 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                      for label in (PAYMENT_LINE, "release"))
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """The proven privacy guarantees of the printed noise. Where none is proved, the note names the mistake in the
-        source.
+        """The proven privacy guarantees of the printed noise. Where no guarantee is proved, the note names the mistake
+        in the source.
         """
         others, public, paid, own = super().privacy_guarantees()
         alone = printed_claim(self.setting, self.setting.people, self.payment.ridge, self.payment.epsilon)
@@ -154,18 +157,18 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def longest_peers(self) -> float:
-        """Largest possible length of a plain payment estimate."""
+        """Largest possible length of a plain ridge estimate behind the payments, before noise."""
         return ridge_norm_sup(max(self.setting.groups), self.payment.ridge, self.setting.response)
 
     def peer_bounds(self, people: int) -> RidgeBounds:
-        """Error bounds of a plain payment estimate that is computed from a group of `people` records."""
+        """Error bounds of a plain ridge estimate behind the payments, computed from a group of `people` records."""
         return plain_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
-        """One plain payment estimate with the printed noise, shape (d,)."""
+        """One plain ridge estimate behind the payments, with the printed noise, shape (d,)."""
         return unconstrained_ridge(self.setting, sums, self.payment.ridge, self.payment.epsilon, noise,
                                    ("payment", group), line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
 
     def coefficients(self, estimate: np.ndarray) -> np.ndarray:
-        """The estimate, unchanged."""
+        """The released coefficients, which equal the given estimate."""
         return estimate

@@ -1,8 +1,8 @@
-"""The source's printed numbers as functions, and the correct numbers.
+"""The printed numbers of Cummings et al. 2015 as functions, and the correct numbers.
 
-Every formula in `Printed` is literal: the theorems, lemmas and remarks of Cummings et al. 2015 as they stand, for
-comparison. No formula in `Printed` is a guarantee. `printed_guarantees` compares the printed numbers with the corrected
-bounds of one mechanism. `corollary.corollary_1` compares printed and corrected numbers at the source's own parameters.
+Every formula in `Printed` is copied literally from a theorem, lemma or remark of the source, for comparison. No formula
+in `Printed` is a guarantee. `printed_guarantees` compares the printed numbers with the corrected bounds of one
+mechanism. `corollary.corollary_1` compares printed and corrected numbers at the source's own parameters.
 
 Source: Cummings et al. 2015; spec truthful_regression sections 6, 7.2, 10.
 """
@@ -95,15 +95,17 @@ class Printed(Declared):
 
     @property
     def low(self) -> float:
-        """The printed lower bound lo = (1 - xi) n/(d + 2) on the least eigenvalue. The source also uses this bound for
-        groups of n/2 rows (erratum E6).
+        """The printed lower bound lo = (1 - xi) n/(d + 2) on the least eigenvalue. If `smallest` is given, it replaces
+        1/(d + 2). The source also uses this bound for groups of n/2 rows (erratum E6).
         """
         mu = smallest_eigenvalue_ball(self.features) if self.smallest is None else self.smallest
         return (1 - self.tolerance) * mu * self.people
 
     @property
     def high(self) -> float:
-        """The printed upper bound hi = (1 + xi) n/(d + 2) on the largest eigenvalue."""
+        """The printed upper bound hi = (1 + xi) n/(d + 2) on the largest eigenvalue. If `largest`, or otherwise
+        `smallest`, is given, it replaces 1/(d + 2).
+        """
         mu = smallest_eigenvalue_ball(self.features) if self.smallest is None else self.smallest
         return (1 + self.tolerance) * (mu if self.largest is None else self.largest) * self.people
 
@@ -126,7 +128,7 @@ class Printed(Declared):
 
     @property
     def shift(self) -> float:
-        """Lemma 8 for alpha n misreports: they move the estimate by at most alpha n (4 B + 2 M)/gamma."""
+        """Lemma 8 for alpha n misreports: the misreports move the estimate by at most alpha n (4 B + 2 M)/gamma."""
         return self.misreporters * self.sensitivity
 
     @property
@@ -156,7 +158,9 @@ class Printed(Declared):
 
     @property
     def peer_error(self) -> float:
-        """The peers' error e_s inside Theorems 3, 5 and 6: alpha n (4 B + 2 M)/gamma + gamma B/(gamma + lo)."""
+        """Theorems 3, 5 and 6: error e_s = alpha n (4 B + 2 M)/gamma + gamma B/(gamma + lo) of the estimate from the
+        other participants, which determines a participant's payment.
+        """
         return self.shift + self.bias
 
     @property
@@ -194,7 +198,7 @@ class Printed(Declared):
 
 def printed_least_squares(people: int, features: int, noise_variance: float, tolerance: float) -> float:
     """Lemma 2: E||OLS - theta||^2 <= sigma^2 (d + 2)/((1 - xi) n). The trace of the covariance has d eigenvalues, so
-    the correct bound is d times as large.
+    the correct bound is d times as large (erratum E4).
 
     Args:
         people: number n of rows.
@@ -209,8 +213,8 @@ def printed_least_squares(people: int, features: int, noise_variance: float, tol
 
 
 def printed_remark(people: int, square_bound: float, noise_bound: float) -> tuple[float, float, float]:
-    """The constants (a, b, total) of the remark after Lemma 2, with b = n^-2. The remark says that the payments are
-    never negative.
+    """The constants (a, b, total) of the remark after Lemma 2, with b = n^-2: scoring constant a, scoring weight b, and
+    total payment. The remark says that the payments are never negative.
 
     The printed constants are
 
@@ -230,7 +234,8 @@ def printed_remark(people: int, square_bound: float, noise_bound: float) -> tupl
 
 
 def printed_least_payment(square_bound: float, noise_bound: float, p_bound: float) -> float:
-    """The least payment with the remark's constant at b = 1, over |p| <= p_bound and |q| <= B + M.
+    """The least payment with the scoring constant of the remark after Lemma 2 at weight b = 1, over all predictions |p|
+    <= p_bound and answers |q| <= B + M.
 
     If `p_bound` equals B, the case that the remark considers, the least payment is -1. Predictions of least squares
     have no bound at all.
@@ -238,7 +243,7 @@ def printed_least_payment(square_bound: float, noise_bound: float, p_bound: floa
     Args:
         square_bound: bound B on ||theta||^2.
         noise_bound: bound M on a residual.
-        p_bound: bound on the peers' prediction p.
+        p_bound: bound on the prediction p of a participant's answer from the answers of others, >= 0.
 
     Source: Cummings et al. 2015, remark after Lemma 2; spec truthful_regression section 2.
 
@@ -286,15 +291,16 @@ def printed_rows(features: int, tolerance: float, t: float, constant: float) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class SpectrumComparison:
-    """Numbers of rows that suffice for all eigenvalues to lie in (1 -+ xi) m/(d + 2), by our bound and by the source's.
+    """Numbers m of rows that suffice for all eigenvalues to lie in (1 -+ xi) m/(d + 2), by the bound of this project
+    and by that of the source.
 
     Args:
-        rows: number of rows that suffices by the matrix Chernoff bound with its explicit constants.
+        rows: number of rows that suffices by the matrix Chernoff bound, which has explicit constants.
         t: parameter t of Theorem 7 for the same failure probability; nan where the theorem does not reach that
             probability (t < 1, or d = 1).
         printed_at_one: number of rows that Theorem 7 requires if C is 1; nan where `t` is nan.
-        constant: value of C at which both bounds require the same number. With a larger C, Theorem 7 requires more rows
-            than our bound.
+        constant: value of the unspecified constant C in Theorem 7 at which both bounds require the same number of rows;
+            nan where `t` is nan. With a larger C, Theorem 7 requires more rows than the matrix Chernoff bound.
     """
 
     rows: int
@@ -305,12 +311,13 @@ class SpectrumComparison:
 
 @renamed(failure="failure_probability")
 def compare_spectrum(features: int, tolerance: float, failure_probability: float) -> SpectrumComparison:
-    """Theorem 7 compared with our explicit bound on the eigenvalues, for x uniform in the ball.
+    """Theorem 7 compared with the matrix Chernoff bound on the eigenvalues, for features x uniform in the unit ball.
 
     Args:
         features: dimension d.
         tolerance: relative half-width xi of the interval for the eigenvalues, in (0, 1).
-        failure_probability: probability q that an eigenvalue is outside (1 -+ xi) m/(d + 2), in (0, 1).
+        failure_probability: allowed probability q, in (0, 1), that an eigenvalue is outside (1 -+ xi) m/(d + 2) for m
+            rows.
 
     Source: Cummings et al. 2015, Theorem 7 (after Vershynin, Corollary 5.52); spec truthful_regression section 6.
 
@@ -334,16 +341,16 @@ def compare_spectrum(features: int, tolerance: float, failure_probability: float
 @wire("PrintedRow", "promise statement printed corrected wrong erratum says_nothing")
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """One printed statement with the correct one.
+    """One printed number with the correct number for the same quantity.
 
     Args:
-        promise: name of the number.
+        promise: name of the quantity.
         statement: place where the source states the number.
         printed: printed number.
         corrected: correct number for the same quantity.
-        wrong: mistake in the source.
+        wrong: mistake in the source, in words; a remark where the printed number is right.
         erratum: number of the erratum in the specification's list; empty where the printed number is right.
-        says_nothing: least value from which a number for this promise says nothing; infinity where every finite value
+        says_nothing: least value at which a bound on this quantity is trivially true; infinity where every finite bound
             says something.
     """
 
@@ -362,7 +369,7 @@ class PrintedRow:
 
     @property
     def corrected_vacuous(self) -> bool:
-        """Whether the corrected number promises nothing at these sizes."""
+        """Whether the corrected number promises nothing, because it is at least `says_nothing`."""
         return not self.corrected < self.says_nothing
 
     def to_dict(self) -> dict[str, Any]:
@@ -469,14 +476,15 @@ def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow
     """The source's statements at the parameters of a mechanism, each with the correct bound.
 
     The source has one ridge weight and one epsilon, while a mechanism may have two ridge weights and two epsilons.
-    Statements about payments use the values of the payments. Statements about the release use the values of the
-    release, or those of the payments where the source has no such release. The source's bound B is R0^2.
+    Statements about payments use the ridge weight and epsilon of the payments. Statements about the release use those
+    of the release, or those of the payments if the release is not a ridge estimate with added noise. The source's bound
+    B is the square of the parameter bound R0.
 
     Args:
-        mechanism: any mechanism, corrected or as printed.
+        mechanism: mechanism of any kind, corrected or as printed.
 
     Returns:
-        Rows of statements; money is in the mechanism's currency.
+        One row for each statement of the source. Amounts of money are in the mechanism's currency.
 
     Example:
         >>> from confide.regression import plan
@@ -490,7 +498,7 @@ def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow
 
 
 def printed_claims(mechanism: PrivateTruthfulRegression) -> list[Guarantee]:
-    """The printed promises of a mechanism, as guarantees that nobody may claim because they are wrong."""
+    """The printed promises of a mechanism, as guarantees that are marked as not claimable because they are wrong."""
     rows, f = _statements(mechanism), mechanism.figures
     radius, currency = mechanism.setting.parameter_bound, mechanism.payment.currency
     who = f"players with a privacy cost of at most {rows['threshold'].printed:.4g} epsilon^2 {currency}"

@@ -1,10 +1,10 @@
 """Output perturbation as printed: plain ridge plus noise of scale (4B + 2M)/(gamma epsilon). The printed privacy claim
-holds at few sizes.
+holds only for few numbers of rows and ridge weights.
 
-A plain ridge estimate moves by up to D(sup, Y)/gamma when one record is replaced, where sup is the largest length of an
-estimate from that number of records. Where the move D(sup, Y) exceeds the printed 4B + 2M, the privacy loss of the
-printed noise exceeds the stated epsilon, and no privacy is claimed. The release exists only to be run in studies,
-compared and audited.
+When one record is replaced, a plain ridge estimate changes by up to D(sup, Y)/gamma in length. Here sup is the largest
+length of an estimate from that number of records, and Y the bound on an answer. Where D(sup, Y) exceeds the printed 4B
++ 2M, the privacy loss of the printed noise exceeds the stated epsilon, and no privacy is claimed. The release exists
+only for studies, comparisons and audits.
 
 Source: Cummings et al. 2015, Algorithm 2 and Lemma 6; spec truthful_regression sections 4.2, 4.3, 7.2.
 """
@@ -72,16 +72,16 @@ def printed_scale(setting: Setting, ridge: float, epsilon: float) -> float:
 
 def proved_epsilon(setting: Setting, rows: int, ridge: float, epsilon: float) -> float:
     """The proven privacy loss of the printed noise: epsilon max(1, D(sup, Y)/(4B + 2M)), where D(sup, Y)/gamma bounds
-    the move of the estimate.
+    the change of the estimate when one record is replaced.
 
     For two or more features the bound is attained asymptotically, so no better general bound exists. The bound also
-    covers the errors of two certified numerical solutions.
+    covers the numerical errors of the two estimates, which are certified.
 
     Args:
-        setting: public facts.
-        rows: number of rows of the estimate. The estimate of one group has as many rows as the group.
+        setting: public facts of the regression: numbers of people and features, and bounds on parameters and residuals.
+        rows: number of records from which the estimate is computed.
         ridge: ridge weight gamma > 0.
-        epsilon: privacy loss in nats that the noise is scaled to.
+        epsilon: privacy loss in nats, > 0, for which the source scales the noise.
 
     Source: spec truthful_regression 4.2.
     """
@@ -91,8 +91,8 @@ def proved_epsilon(setting: Setting, rows: int, ridge: float, epsilon: float) ->
 
 
 def printed_claim(setting: Setting, rows: int, ridge: float, epsilon: float) -> PureDP:
-    """The source's epsilon, if it is proved for this number of rows. If the source's epsilon is not proved, the
-    returned loss is infinite, which promises nothing.
+    """The source's privacy loss epsilon, if it is proved for this number of rows. If it is not proved, the returned
+    loss is infinite, which promises nothing.
     """
     return PureDP(epsilon if proved_epsilon(setting, rows, ridge, epsilon) <= epsilon else math.inf)
 
@@ -122,7 +122,8 @@ def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -
 class PrintedRidge(RidgeRelease):
     """The source's release: the plain ridge estimate of all records with the printed noise.
 
-    The privacy loss depends on the number of people, so the release states no loss of its own: see `printed_claim`.
+    The privacy loss depends on the number of people. The release therefore states no finite loss; `printed_claim`
+    computes the loss.
     """
 
     def events(self) -> tuple[Event, ...]:

@@ -1,4 +1,4 @@
-"""Studies of Cummings et al. 2015, each of one lemma, theorem or application.
+"""Studies of Cummings et al. 2015. Each study examines one lemma, theorem or application.
 
 `EARNINGS`: Algorithm 2 on a real survey. The study computes the share of self-reported earnings that the regression
 explains, as a function of the total epsilon. The ridge weight with the best expected fit is chosen on the data, so the
@@ -6,19 +6,20 @@ study shows an optimum and is no private release.
 
 `NOISE_LENGTH`: the length of the noise vector in Lemma 9.
 
-`SENSITIVITY`: the largest move of a ridge estimate when one record changes (Lemma 6). The printed bound is compared
-with the actual value and with the bound for an estimate constrained to a ball.
+`SENSITIVITY`: the largest change of a ridge estimate when one record is replaced (Lemma 6). The printed bound is
+compared with the actual value and with the bound for an estimate constrained to a ball.
 
 `LEAST_SQUARES`: the error of ordinary least squares in Lemma 2. The covariance has d eigenvalues, while the source
 counts one.
 
 `THRESHOLD`: the largest privacy cost at which a player is still assumed to be truthful (Lemma 3).
 
-`LIES`: the exact gain of the best lie in Theorem 3, for one player among truthful peers.
+`LIES`: the exact gain of the best lie in Theorem 3, for one player if all other players are truthful.
 
 `ACCURACY`: the error of the released estimate in Theorem 4, as printed, as proved, and as measured in simulated runs.
 
-`COROLLARY`: the rates of Corollary 1 at which all quantities vanish, and their values at practical sizes.
+`COROLLARY`: the rates of Corollary 1 at which the quantities vanish as the number of players grows, and the values of
+the quantities at practical sizes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Fallah, Makhdoumi, Malekian and Ozdaglar 2022: buying records from people who value their privacy towards the
-platform and towards the public.
+"""Fallah, Makhdoumi, Malekian and Ozdaglar 2022: a platform buys records from people who value their privacy towards
+the platform and towards the public.
 """
 
 from confide._lazy import exports

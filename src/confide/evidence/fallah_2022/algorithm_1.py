@@ -1,12 +1,12 @@
-"""Algorithm 1 as it was published, for comparison only. No purchase should use this algorithm.
+"""Algorithm 1 of Fallah et al. 2022 as it was published, for comparison only. No purchase should use this algorithm.
 
 The algorithm gives every user a weight and solves the first-order equations at each point S of a uniform grid, where S
-= sum(w^2/y) for weights w and local levels y. The algorithm does not check that weights are positive or that the point
-is a minimum. The printed algorithm can return a saddle point, weights that rise with the cost, or negative costs. The
-functions `solve` and `solve_grid` of `confide.acquisition` replace Algorithm 1.
+= sum(w^2/y) for weights w and local privacy losses y. The algorithm does not check that weights are positive or that
+the solution is a minimum. The printed algorithm can return a saddle point, weights that rise with the virtual cost, or
+negative costs. The functions `solve` and `solve_grid` of `confide.acquisition` replace Algorithm 1.
 
-Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Algorithm 1, its broken fractions reconstructed from the equations;
-spec two_part_acquisition section 8.
+Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Algorithm 1, with illegible fractions reconstructed from the
+equations; spec two_part_acquisition section 8.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ class PrintedSolution:
     """The result of the printed algorithm: the grid point with the least objective.
 
     Args:
-        value: objective of that point; meaningless where it is below the optimum.
+        value: objective at the returned grid point. A value below the optimum is meaningless, because weights or losses
+            are then negative.
         weights: (n,) weights, which sum to 1 and may be negative.
         epsilon_local: (n,) local privacy losses, which may be negative.
-        spread: S = sum(w^2/y) at that point, for weights w and local losses y.
-        feasible_points: number of grid points at which no weight and no local loss is negative.
+        spread: S = sum(w^2/y) at the returned grid point, for weights w and local privacy losses y.
+        feasible_points: number of grid points at which no weight and no local privacy loss is negative.
         points: number of points of the grid.
 
     Attributes:
-        feasible: whether no weight and no local loss is negative.
-        negative_weights: number of negative weights.
+        feasible: whether no returned weight and no returned local privacy loss is negative.
+        negative_weights: number of negative weights among those returned.
     """
 
     value: float
@@ -68,9 +69,11 @@ def algorithm1_as_printed(
     """Algorithm 1 as printed, for comparison only.
 
     Args:
-        virtual_costs: (n,) virtual costs psi, finite and positive, because the printed formulas are undefined at 0.
-        variance_price: price g >= 0 of the records' own variance.
-        noise_price: price kappa > 0 of the noise.
+        virtual_costs: (n,) virtual costs psi of the users, finite and positive, because the printed formulas are
+            undefined at 0.
+        variance_price: price g >= 0 of the sampling variance: the price gamma of the squared error times the variance
+            of a record.
+        noise_price: price kappa > 0 of the noise variance: gamma alpha/2 for Renyi order alpha.
         points: number of values of S, evenly spaced over an interval that contains the optimal S.
 
     Raises:

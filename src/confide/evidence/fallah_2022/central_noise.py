@@ -1,10 +1,11 @@
-"""Noise that the platform adds to the published mean, for comparison only. Central noise never pays.
+"""Noise that the platform adds to the published mean (central noise), for comparison only. Central noise always raises
+the cost.
 
-Let S = sum w^2/y for weights w and local levels y. Central noise of variance alpha central/2 replaces S by S + central,
-both in the error and in the central losses. Lowering the local levels until sum w^2/y = S + central has the same effect
-on the error and the central losses, and it also lowers the local losses. Since every virtual cost psi is at least 0,
-the total cost falls. This module finds the optimum with a prescribed amount of central noise by trying all supports,
-for at most six users.
+Let S = sum w^2/y for weights w and local privacy losses y. Central noise of variance alpha central/2 replaces S by S +
+central, both in the error and in the central privacy losses. Lowering the local losses y until sum w^2/y = S + central
+has the same effect on the error and the central losses. Since every virtual cost psi is at least 0, lower local losses
+reduce the total cost. For at most six users, this module finds the optimum with a prescribed amount of central noise by
+trying all sets of users with a positive weight.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Proposition 1; spec two_part_acquisition section 10.
 """
@@ -38,9 +39,9 @@ class CentralNoise:
     """The optimum with a prescribed amount of central noise.
 
     Args:
-        value: cost of the optimum.
+        value: least total cost, the objective at the optimum.
         weights: (n,) weights w.
-        epsilon_local: (n,) local levels y.
+        epsilon_local: (n,) local privacy losses y.
         spread: S + central, with S = sum w^2/y. This sum determines the error and the central losses.
     """
 
@@ -53,13 +54,14 @@ class CentralNoise:
 def with_central_noise(
     virtual_costs: ArrayLike, central: float, *, variance_price: float, noise_price: float
 ) -> CentralNoise:
-    """The best weights and local levels where the platform adds a prescribed amount of noise to the mean.
+    """The best weights and local privacy losses where the platform adds a prescribed amount of noise to the mean.
 
     Args:
-        virtual_costs: (n,) virtual costs psi in (0, inf), n at most 6.
+        virtual_costs: (n,) virtual costs psi of the users, in (0, inf), for n at most 6.
         central: amount 1/epsilon >= 0 of central noise. The variance of the central noise is alpha/2 times this amount.
-        variance_price: price g >= 0 of the records' own variance.
-        noise_price: price kappa > 0 of the noise.
+        variance_price: price g >= 0 of the sampling variance: the price gamma of the squared error times the variance
+            of a record.
+        noise_price: price kappa > 0 of the noise variance: gamma alpha/2 for Renyi order alpha.
 
     Raises:
         InvalidInput: as in `solve`; also where there are more than 6 users, or a virtual cost is 0 or infinite.
@@ -93,12 +95,12 @@ def with_central_noise(
 
 
 def without_central_noise(weights: ArrayLike, epsilon_local: ArrayLike, central: float) -> Floats:
-    """Local levels that give the same error and central losses without central noise. Each returned local level is at
-    most the given local level.
+    """Local privacy losses that give the same error and central losses without central noise. No returned loss is above
+    the given loss of the same user.
 
     Args:
         weights: (n,) weights w.
-        epsilon_local: (n,) local levels y, positive where w > 0.
+        epsilon_local: (n,) local privacy losses y with central noise, positive where w > 0.
         central: amount 1/epsilon >= 0 of central noise.
 
     Example:

@@ -4,7 +4,10 @@ privacy towards the platform and towards the public.
 Claims about the mechanism's optimisation problem and the algorithms for it are in `claims_algorithms`.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it. Errata are numbered as in spec two_part_acquisition section 14.
+plain-text copy of the source that was checked. Errata are numbered as in spec two_part_acquisition section 14.
+
+A person's local loss eps_l is the privacy loss towards the platform, and the central loss eps_c, also called public
+loss, is that towards the public. The example is a market of three people, computed by `_three`.
 """
 
 from __future__ import annotations
@@ -84,7 +87,7 @@ def gaussian_mechanism() -> Recomputed:
 )
 def losses_of_the_estimator() -> Recomputed:
     """The first person's public loss in the example, computed from the variance of all noise, compared with w^2/S for
-    the person's weight w and S = sum(w_j^2/y_j).
+    the person's weight w and S = sum(w_j^2/y_j), where w_j and y_j are the weights and local losses of all people.
     """
     it = _three()
     found = float(gaussian_losses(it.weights, it.epsilon_local, 2.0).central[0])
@@ -100,7 +103,9 @@ def losses_of_the_estimator() -> Recomputed:
                "With two people, each learns the other's record.",
 )
 def fellow_participants() -> Recomputed:
-    """The first person's public loss, compared with their loss to another participant, who knows their own noise."""
+    """The first person's public loss, compared with the loss towards another participant. A participant knows the noise
+    in their own record.
+    """
     it = _three()
     losses = gaussian_losses(it.weights, it.epsilon_local, 2.0)
     public, fellow = float(losses.central[0]), float(losses.fellow[0])
@@ -129,8 +134,8 @@ def central_below_local() -> Recomputed:
                "that was sold as 1 is 4 (erratum 6).",
 )
 def range_of_records() -> Recomputed:
-    """The local loss of a record that was bought at a loss of 1 for range 1. If the mean may be anywhere in [0, 1], the
-    record lies in [-1/2, 3/2].
+    """The local loss of a record in [-1/2, 3/2], a range of width 2, where the noise is chosen for a loss of 1 at width
+    1. Records lie in [-1/2, 3/2] if the mean may be anywhere in [0, 1].
     """
     sigma, width = local_sigma(1.0, 2.0), 2.0
     found = 2.0 * width**2 / (2.0 * sigma**2)
@@ -144,8 +149,8 @@ def range_of_records() -> Recomputed:
     correction="With c = 1/(8(e - 1)) = .0727.",
 )
 def minimax_lower_bound() -> Recomputed:
-    """The least ratio of the lower bound to min(1, 1/sum(eps_i)) over drawn local losses eps_i. The inequality inside
-    the proof is also checked on Gaussian channels.
+    """The least ratio of the lower bound of `minimax` on the worst-case squared error to min(1, 1/sum(eps_i)), over
+    drawn local losses eps_i. The inequality inside the proof is also checked on Gaussian channels.
     """
     random = study_generator(5, "levels")
     least = math.inf
@@ -176,8 +181,8 @@ def _triangular(level: float) -> float:
     correction="With 5/8 for O(1), weights in proportion to 1/(VAR + alpha/(2 eps_i)).",
 )
 def minimax_linear() -> Recomputed:
-    """The largest value of the linear estimator's error times sum(eps_i)/alpha over drawn local losses eps_i and orders
-    alpha.
+    """The largest value of the linear estimator's worst-case squared error times sum(eps_i)/alpha, over drawn local
+    losses eps_i and Renyi orders alpha.
     """
     random = study_generator(7, "levels")
     worst = 0.0
@@ -195,8 +200,8 @@ def minimax_linear() -> Recomputed:
                "and a constant's 1/4. It needs the minimum of both (erratum 8).",
 )
 def linear_beside_a_constant() -> Recomputed:
-    """The error of a constant estimate, compared with the error of the best linear estimator where the local losses of
-    ten people sum to .1.
+    """The worst-case squared error of a constant estimate, compared with that of the best linear estimator, where the
+    local losses of ten people sum to .1.
     """
     linear = minimax_bounds(np.full(10, 0.01)).upper
     return Recomputed("holds-with-correction" if linear > 0.25 else "holds", 0.25, linear)
@@ -232,8 +237,8 @@ def estimate_of_dependent_records() -> Recomputed:
                "2; infinite where f(1) = 0) (erratum 5).",
 )
 def reports_outside_the_support() -> Recomputed:
-    """The virtual cost at the upper end of the uniform prior, which is above 1. A report of 1.5 has no virtual cost and
-    is refused.
+    """The virtual cost at the upper end 1 of the uniform prior, compared with 1. A report of 1.5 is outside the prior's
+    support, has no virtual cost and is refused.
     """
     rule = UniformPrior().virtual_cost()
     try:
@@ -287,8 +292,8 @@ def _truth(case: TwoUsers, reports: Floats, other: float) -> Recomputed:
     correction="For every report of the others, not in their mean alone: no lie that was tried gains.",
 )
 def payment_identity() -> Recomputed:
-    """The largest gain of a lie of the first of two people at prices gamma = 10 and 400 of the error, where the other
-    person reports .2, .5 or .9.
+    """The largest gain of a lie of the first of two people at prices gamma = 10 and 400 of the squared error, where the
+    other person reports .2, .5 or .9.
     """
     grid = np.linspace(0.0, 1.0, 201)
     return max((_truth(two_users(gamma), grid, other) for gamma in (10.0, 400.0) for other in (0.2, 0.5, 0.9)),
@@ -303,8 +308,8 @@ def payment_identity() -> Recomputed:
                "integral of d. Fixed at c = 0, a person with c = 1 loses 1.13 (erratum 4).",
 )
 def who_just_joins() -> Recomputed:
-    """The utility of a person with sensitivity c = 1 if payments were set such that c = 0 has utility 0. There are two
-    people, the price of the error is gamma = 10, and the second person has sensitivity .5.
+    """The utility of a person with sensitivity c = 1 if payments were set such that a person with c = 0 has utility 0.
+    There are two people, the price of the error is gamma = 10, and the second person has sensitivity .5.
     """
     rents = two_users(10.0).offers(np.column_stack([np.linspace(0.0, 1.0, 101), np.full(101, 0.5)])).rents[:, 0]
     falling = bool(np.all(np.diff(rents) <= 1e-12)) and abs(rents[-1]) < 1e-12
@@ -319,8 +324,8 @@ def who_just_joins() -> Recomputed:
     correction="V is concave in psi_i with derivative d_i. Only for exact minimisers: see the gap.",
 )
 def monotone_allocation() -> Recomputed:
-    """The largest rise of d = eps_l - eps_c when a person's own virtual cost rises and all others are fixed, at exact
-    optima.
+    """The largest rise of d = eps_l - eps_c of a person when the person's own virtual cost rises and all other virtual
+    costs are fixed, at exact optima.
     """
     worst = -math.inf
     for psi, prices in profiles(20):
@@ -468,8 +473,8 @@ def enforced_noise() -> Recomputed:
                "them in gains .1465.",
 )
 def leavers() -> Recomputed:
-    """The gain of the first person, with sensitivity .5, by reporting .25. The second person, who reports .5, leaves if
-    their local loss is above 1.5.
+    """The gain of the first person, with sensitivity .5, from reporting .25. The second person, who reports .5, does
+    not take part if their local loss would be above 1.5.
     """
     case = two_users(10.0)
     leaves = bool(case.offers([0.5, 0.5]).epsilon_local[1] > 1.5)
@@ -487,8 +492,8 @@ def leavers() -> Recomputed:
                "compute the other's from their own contract (erratum 9).",
 )
 def contracts_show_reports() -> Recomputed:
-    """The second person's report of .35, as the first of two people computes it from their own contract: c2 = c1
-    (eps_l/eps_c - 1)^2.
+    """The second person's report of .35, as the first of two people computes it from the losses eps_l and eps_c in
+    their own contract: c2 = c1 (eps_l/eps_c - 1)^2.
     """
     offers = two_users(10.0).offers([0.2, 0.35])
     found = 0.2 * (float(offers.epsilon_local[0] / offers.epsilon_central[0]) - 1.0) ** 2
@@ -501,8 +506,8 @@ def contracts_show_reports() -> Recomputed:
     correction="Payments rise and the error falls in gamma for every profile, so a budget can be met before reports.",
 )
 def the_price_is_a_lever() -> Recomputed:
-    """The largest fall of the payments or rise of the error as the price gamma of the error rises, over drawn profiles
-    of five people.
+    """The largest fall of the payments, or rise of the error, as the price gamma of the error rises, over drawn virtual
+    costs of five people.
     """
     worst = -math.inf
     for _, psi in prior_draws(UniformPrior(), 5, 5, seed=2):

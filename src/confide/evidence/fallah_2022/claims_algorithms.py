@@ -1,7 +1,7 @@
 """Claims of Fallah et al. 2022 about the mechanism's optimisation problem and the algorithms for it.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it. Errata are numbered as in spec two_part_acquisition section 14.
+plain-text copy of the source that was checked. Errata are numbered as in spec two_part_acquisition section 14.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
                "entries b_i b_j.",
 )
 def reduced_problem() -> Recomputed:
-    """The largest relative difference between objective (7) at the solution and the solution's stated cost. No drawn
-    weights and levels may cost less.
+    """The largest relative difference between objective (7) at the solution and the cost that the solver states for the
+    solution. No drawn weights and local losses may cost less.
     """
     random, worst, cheapest = study_generator(9, "levels"), 0.0, math.inf
     for psi, prices in profiles(40):
@@ -95,8 +95,8 @@ def convexity() -> Recomputed:
     correction="None are printed; [1/sqrt(n kappa), 1/sqrt(kappa) + g(1 - 1/n)/(2 kappa)] holds for all reports.",
 )
 def bounds_of_spread() -> Recomputed:
-    """The largest ratio of the optimal S = sum w^2/y to the upper end of an interval that does not depend on the
-    reports. The lower end of the interval is checked, too.
+    """The largest ratio of the optimal S = sum w^2/y to the upper end of an interval for S that does not depend on the
+    reports. The lower end of the interval is checked, too. Here w are the weights and y the local losses.
     """
     worst = 0.0
     for psi, prices in profiles(60):
@@ -114,7 +114,7 @@ def bounds_of_spread() -> Recomputed:
                "is bought from. w's fraction is broken too; no bounds, step or signs are given (erratum 1).",
 )
 def printed_formulas() -> Recomputed:
-    """The optimal cost of three people who all sell, compared with the cost from the printed formula for nu. The
+    """The optimal cost of three people who all sell, compared with the cost from the printed formula for nu_i. The
     corrected formula gives the optimal cost.
     """
     psi, g = np.array([0.2, 0.5, 0.8]), 2.0
@@ -216,8 +216,8 @@ def approximation_and_truth() -> Recomputed:
     within a factor 1.01 of the optimum for all reports.
 
     There are two people, the price of the error is gamma = 400, the second person has sensitivity .5, and the scheme's
-    accuracy is delta = .01. The grid begins at (V - g)/(2 kappa), where V is the optimal cost, and no smaller S can be
-    optimal. With a grid that begins at a point independent of the reports, no lie gains.
+    accuracy is delta = .01. The grid begins at (V - g)/(2 kappa), where V is the optimal cost for the reports, and no
+    smaller S can be optimal. With a grid that begins at a point independent of the reports, no lie gains.
     """
     g, kappa, delta, other = 400.0 * VARIANCE, 400.0, 0.01, 0.5
     c = middles(1000)

@@ -1,7 +1,9 @@
-"""Interim payments: the mean payment for a report over the other people's reports, which the person does not know.
+"""Interim payments: the mean payment for a person's report, averaged over the other people's reports, which the person
+does not know.
 
-Interim payments equal the ex-post payments in expectation. Under interim payments truth is only the best reply to other
-people who are truthful as well, and a person can lose by taking part. Averages over draws have standard errors.
+The ex-post payments depend on everybody's reports, and interim payments are their means. Under interim payments, truth
+is the best reply only if all other people are truthful, and a person can lose by taking part. The means are estimated
+from random draws and have standard errors.
 """
 
 from __future__ import annotations
@@ -28,14 +30,15 @@ _SHIFTS = 16
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InterimPayments:
-    """Means over draws of the other people's reports. The same draws are used for every report of the person.
+    """Payments and privacy losses for several possible reports of one person, as means over draws of the other people's
+    reports. The same draws are used for every report of the person.
 
     Args:
-        reports: (k,) reports of one person.
-        payments: (k,) mean payments t.
-        standard_errors: (k,) standard errors of the payments.
-        epsilon_local: (k,) mean local losses.
-        epsilon_central: (k,) mean central losses.
+        reports: (k,) possible reports of the person.
+        payments: (k,) mean payments.
+        standard_errors: (k,) standard errors of the mean payments.
+        epsilon_local: (k,) mean privacy losses towards the platform.
+        epsilon_central: (k,) mean privacy losses towards the public.
     """
 
     reports: NDArray[np.float64]
@@ -59,18 +62,19 @@ def interim_payments(
     """The payments for a person's reports, averaged over random reports of the other people.
 
     Args:
-        rule: virtual costs and prices.
-        priors: one prior for everybody, or one for each person; the same priors as those of the rule's virtual costs.
+        rule: payment rule, with the virtual costs of reports and the prices of the error.
+        priors: prior law of sensitivities, one for everybody or one for each person. The virtual costs of `rule` must
+            come from the same priors.
         people: number n >= 2 of people.
-        reports: (k,) reports of the person.
-        person: position of the person.
-        draws: number of draws of the other people's reports; with "qmc" a multiple of 16.
+        reports: (k,) possible reports of the person.
+        person: index of the person, from 0 to people - 1.
+        draws: number of draws of the other people's reports; a multiple of 16 with method "qmc".
         seed: seed of the draws.
-        method: "mc" for independent draws; "qmc" for 16 random shifts of Sobol points. With "qmc" the standard errors
-            come from the means of the 16 shifts.
+        method: "mc" for independent draws; "qmc" for quasi-Monte Carlo with 16 random shifts of Sobol points. With
+            "qmc" the standard errors come from the 16 means, one for each shift.
 
     Raises:
-        InvalidInput: the arguments do not fit each other.
+        InvalidInput: an argument is out of range, or the arguments do not fit each other.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior

@@ -1,5 +1,6 @@
-"""Bounds on the error of estimating a mean through local channels of given privacy levels: of any estimator, and of the
-best linear one.
+"""Bounds on the mean squared error of estimating a mean from records that pass through private channels: a lower bound
+for any estimator, and the error of the best linear estimator. Each person has a channel of their own with a given local
+privacy loss, here called the level of the channel.
 
 Lower bound. The channels are independent, and the Renyi divergence of channel i, of an order of 2 or more, is at most
 epsilon_i. Records lie in a range of width 1. Let E = sum(e^epsilon_i - 1). Every estimator of the mean has a worst-case
@@ -46,16 +47,18 @@ most this constant times alpha/sum(epsilon_i).
 
 @dataclass(frozen=True, eq=False)
 class MinimaxBounds:
-    """Bounds on the worst-case mean squared error of the best estimator, in squared widths of the range.
+    """Bounds on the worst-case mean squared error of estimating a mean. Errors are in units of the squared width of the
+    records' range.
 
     Args:
-        lower: least worst-case error of any estimator over all laws of records with this variance.
-        upper: error of the best unbiased linear estimator; infinite where all levels are 0.
-        weights: (n,) weights of that linear estimator, which sum to 1; zeros where all levels are 0.
+        lower: lower bound on the worst-case error of any estimator, over all laws of records with at most this
+            variance.
+        upper: worst-case error of the best unbiased linear estimator; infinite where all levels are 0.
+        weights: (n,) weights of the best linear estimator, which sum to 1; zeros where all levels are 0.
         order: order alpha of the Renyi divergence.
-        variance: largest variance of a record.
-        private: whether `lower` depends on the levels. The value is False where n records without privacy give as large
-            a bound, or where the order is below 2, for which no such bound is known.
+        variance: largest variance of a record, for a range of width 1.
+        private: whether `lower` follows from the privacy of the channels. The value is False where n records without
+            privacy give as large a bound, or where the order is below 2, for which no bound from privacy is known.
         in_theorem: whether the theorem's constants hold: all levels at most 1, and an order of 2 or more.
     """
 
@@ -83,27 +86,31 @@ class MinimaxBounds:
 
     @property
     def shrunk_upper(self) -> float:
-        """The worst-case error upper/(1 + 4 upper) of the shrunk estimate, which is below both `upper` and 1/4."""
+        """The worst-case error upper/(1 + 4 upper) of the estimate that is shrunk by the factor `shrink`. This error is
+        below both `upper` and 1/4.
+        """
         return 0.25 if math.isinf(self.upper) else self.upper / (1.0 + 4.0 * self.upper)
 
     @property
     def gap(self) -> float:
-        """The ratio shrunk_upper/lower.
+        """The ratio `shrunk_upper`/`lower` of the upper to the lower bound.
 
-        The ratio is at most 5 (e - 1) alpha where the theorem applies, the levels sum to 1 or more, and the variance is
-        1/4.
+        The ratio is at most 5 (e - 1) alpha for order alpha where the theorem applies, the levels sum to 1 or more, and
+        the variance is 1/4.
         """
         return self.shrunk_upper / self.lower if self.lower else math.inf
 
 
 def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: float = 2.0) -> MinimaxBounds:
-    """Bounds on the error of estimating a mean through local channels of the given levels.
+    """Bounds on the mean squared error of estimating a mean from records that pass through private channels.
 
     Args:
-        epsilons_local: (n,) levels epsilon_i in [0, inf], of the Renyi divergence of this order. A channel of level 0
-            sends nothing, and a channel of infinite level sends the record itself.
+        epsilons_local: (n,) local privacy losses (levels) epsilon_i in [0, inf]: bounds on the channels' Renyi
+            divergence of the given order. A channel of level 0 sends nothing, and a channel of infinite level sends the
+            record itself.
         variance: largest variance of a record in a range of width 1, in [0, 1/4].
-        order: order alpha > 1, finite. For orders below 2 the lower bound is that of n records without privacy.
+        order: finite order alpha > 1 of the Renyi divergence. For orders below 2, the lower bound is that of n records
+            without privacy.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -135,18 +142,19 @@ def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: 
 
 
 def shrunk(estimate: float, mse: float, low: float = 0.0, high: float = 1.0) -> float:
-    """An unbiased estimate of a mean, moved towards the middle of the range. Shrinking an estimate is post-processing,
-    which costs no privacy.
+    """The estimate that results from moving an unbiased estimate of a mean towards the middle of the range. Shrinking
+    an estimate is post-processing, which costs no privacy.
 
     Args:
         estimate: unbiased estimate, in the unit of the range.
-        mse: worst-case mean squared error M >= 0 of the estimate, in squared widths of the range.
+        mse: worst-case mean squared error M >= 0 of the unbiased estimate, in units of the squared width of the range.
         low: lower end of the range.
         high: upper end of the range.
 
     Returns:
-        The shrunk estimate, middle + (1/4)/(M + 1/4) (estimate - middle). The shrunk estimate has a worst-case error of
-        M/(1 + 4M) squared widths. The shrunk estimate is biased, and the mechanism's objective does not contain it.
+        The shrunk estimate, middle + (1/4)/(M + 1/4) (estimate - middle). The shrunk estimate has a worst-case mean
+        squared error of M/(1 + 4M) times the squared width. The shrunk estimate is biased, and the mechanism's
+        objective does not contain it.
 
     Example:
         >>> shrunk(1.1, 0.25)

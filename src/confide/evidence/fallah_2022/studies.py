@@ -1,29 +1,31 @@
-"""Studies of Fallah et al. 2022, each of one algorithm, theorem or case study.
+"""Studies of Fallah et al. 2022. Each study examines one algorithm, theorem or case study of the source.
 
-`AS_PRINTED`: the cost of Algorithm 1 as printed, compared with the optimum, on three cases where it fails and on drawn
-ones. The algorithm uses first-order conditions that assume a purchase from everybody, and Algorithm 1 does not check
+`AS_PRINTED`: the cost of Algorithm 1 as printed, compared with the optimum, on three cases where Algorithm 1 fails and
+on drawn cases. Algorithm 1 uses first-order conditions that assume a purchase from everybody, and it does not check
 signs. The study tries 4001 points of S on an interval that contains the best S (spec two_part_acquisition section 8).
 
 `TWO_USERS`: the case study of two people. The study shows the offers to the first person as their report grows.
 Sensitivities are uniform, the Renyi order is 2, records have variance 1/12, and the price gamma of the error is 10, 100
-or 400. The source's appendix is missing from the text that we read, so no published numbers are available for
+or 400. The source's appendix is missing from the copy that was checked, so no published numbers are available for
 comparison. Formulas and numbers: spec two_part_acquisition section 11.
 
 `TWO_USER_MAPS`: the case study of two people as heat maps. The maps show the first person's offer for every pair of
 reports. Sensitivities are uniform, the Renyi order is 2, records have variance 1/12, and the price gamma of the error
 is 10, 100 or 400. Formulas: spec two_part_acquisition section 11.
 
-`SCALING`: the value of more people. The cost of two-part contracts falls like n^(-1/4), while the cost of one contract
-for all does not fall. The sensitivities of n people are c_i = (i - 1/2)/n, the prior is uniform, the Renyi order is 2,
-and records have variance 1/12. Formulas and numbers: spec two_part_acquisition section 12.
+`SCALING`: the cost as a function of the number n of people. The cost of two-part contracts falls like n^(-1/4), while
+the cost of one common contract for all does not fall. The sensitivities of n people are c_i = (i - 1/2)/n, the prior is
+uniform, the Renyi order is 2, and records have variance 1/12. Formulas and numbers: spec two_part_acquisition section
+12.
 
-`COMPARISON`: the value of two guarantees. The expected cost of two-part contracts is compared with that of other
-designs. Sensitivities are uniform, the Renyi order is 2, and records have variance 1/12. Formulas and numbers for two
-people: spec two_part_acquisition sections 11 and 12. For more people the study uses draws with a fixed seed.
+`COMPARISON`: the expected cost of two-part contracts, which guarantee both a local and a central privacy loss, compared
+with that of other designs. Sensitivities are uniform, the Renyi order is 2, and records have variance 1/12. Formulas
+and numbers for two people: spec two_part_acquisition sections 11 and 12. For more people the study uses draws with a
+fixed seed.
 
-`MINIMAX`: Theorem 1 with its constants, for any estimator and for a linear one, at given local losses. In the study of
-Theorem 1 the Renyi order is 2, records have variance at most 1/4, and all levels are equal. Formulas: spec
-two_part_acquisition section 3.
+`MINIMAX`: Theorem 1 with explicit constants, for any estimator and for a linear estimator, at given local losses. The
+Renyi order is 2, records have variance at most 1/4, and all local losses are equal. Formulas: spec two_part_acquisition
+section 3.
 
 `CENTRAL_NOISE`: Proposition 1. Noise that the platform adds to the published mean always raises the cost. The study has
 two people with virtual costs (.3, 1.7), variance price 1 and noise price 2, and three people with virtual costs (.1,

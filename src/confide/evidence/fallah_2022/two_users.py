@@ -2,10 +2,10 @@
 
 The cost depends on the two weights, which sum to 1, only through their product, and the cost is concave in that
 product. Hence either both people have weight 1/2, or only one person sells. The module gives exact contracts for every
-pair of reports, ties and zeros included. Expected values come from a quadrature of one variable.
+pair of reports, ties and zeros included. Expected values come from a numerical integral over one variable.
 
-The module also contains the instances on which claims are computed: two users, prices of many sizes, and the regret of
-one user's lies.
+The module also contains helpers of the evidence for claims: the case study at one price, random virtual costs and
+prices, and the largest gain of a lie.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def two_user_value(virtual_costs: ArrayLike, *, variance_price: float, noise_pri
 
     Args:
         virtual_costs: (..., 2) virtual costs psi, at least 0 and finite.
-        variance_price: price g = gamma VAR >= 0.
-        noise_price: price kappa = gamma alpha/2 > 0.
+        variance_price: price g = gamma VAR >= 0, for price gamma of the squared error and variance VAR of a record.
+        noise_price: price kappa = gamma alpha/2 > 0, for Renyi order alpha.
 
     Returns:
         The least costs, shape (...,).
@@ -91,9 +91,9 @@ class TwoOffers:
     """The offers to both people. Every array has shape (..., 2), and the last axis is the person.
 
     Args:
-        weights: weights w, which sum to 1.
-        epsilon_local: privacy loss to the platform; infinite where a person with a report of 0 sells and the other
-            report is above 0.
+        weights: weights w of the records in the estimate. The two weights of a pair sum to 1.
+        epsilon_local: privacy loss to the platform; infinite for a person who sells with a report of 0 while the other
+            person's report is above 0.
         epsilon_central: privacy loss to the public.
         rents: utility of a truthful person.
         payments: payments t.
@@ -108,14 +108,14 @@ class TwoOffers:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedValues:
-    """Means over two independent uniform sensitivities.
+    """Expected values over two independent sensitivities, each uniform on [0, 1].
 
     Args:
-        cost: expected cost of the optimal mechanism, gamma MSE + payments.
-        error_cost: expected gamma MSE of that mechanism.
-        payments: expected sum of the payments to both people.
-        full_information: expected cost if the platform knew both sensitivities.
-        pooling: cost of one contract for everybody, whatever they report.
+        cost: expected cost of the optimal mechanism: price gamma times the mean squared error (MSE), plus the payments.
+        error_cost: expected value of gamma MSE in the optimal mechanism.
+        payments: expected sum of the optimal mechanism's payments to both people.
+        full_information: expected least cost if the platform knew both sensitivities.
+        pooling: cost of the best single contract that does not depend on the reports.
     """
 
     cost: float
@@ -152,7 +152,8 @@ class TwoUsers(Declared):
         return (beta / _SLOPE) ** 2
 
     def values(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The optimal virtual cost V at pairs of reports in [0, 1], of shape (..., 2). The result has shape (...,).
+        """The least virtual cost V for pairs of reports in [0, 1]. The reports have shape (..., 2), and the result has
+        shape (...,).
 
         Raises:
             InvalidInput: a report is outside [0, 1], or the reports are not pairs.
@@ -164,7 +165,7 @@ class TwoUsers(Declared):
         """The offers to both people for a pair of reports.
 
         Args:
-            reports: (..., 2) reports in [0, 1].
+            reports: (..., 2) reports in [0, 1], with the person on the last axis.
 
         Raises:
             InvalidInput: a report is outside [0, 1], or the reports are not pairs.
@@ -192,7 +193,7 @@ class TwoUsers(Declared):
         return np.stack([self.values(first), self.values(second)], axis=-1)
 
     def expected(self) -> ExpectedValues:
-        """Means over both sensitivities, accurate to about 12 digits."""
+        """Expected values over both sensitivities, accurate to about 12 digits."""
         g, kappa, edge = self.variance_price, self.noise_price, min(1.0, math.sqrt(self.switch))
 
         def error_cost(s: float) -> float:
@@ -238,12 +239,16 @@ VARIANCE = 1.0 / 12.0
 
 
 def two_users(gamma: float) -> TwoUsers:
-    """The case study for records that are uniform on [0, 1], at one price gamma for both terms of the error."""
+    """The case study for records that are uniform on [0, 1], with Renyi order 2, where gamma is the price of the
+    squared error.
+    """
     return TwoUsers(variance_price=gamma * VARIANCE, noise_price=gamma)
 
 
 def profiles(count: int) -> Iterator[tuple[Floats, dict[str, float]]]:
-    """Random virtual costs of two to eight people, with prices of many orders of magnitude."""
+    """Random test cases: virtual costs of two to eight people, with a variance price and a noise price that vary over
+    many orders of magnitude.
+    """
     random = study_generator(17, "evidence")
     for _ in range(count):
         psi = 10.0 ** random.uniform(-1.0, 1.0) * random.random(int(random.integers(2, 9)))
@@ -257,8 +262,9 @@ def middles(cells: int) -> Floats:
 
 
 def regret(c: Floats, d: Floats) -> float:
-    """The largest gain of a lie where payments are t = eps_c + c d + (integral of d above c). The difference d is given
-    at the midpoints of cells.
+    """The largest gain of a lie where the payment for a report c is t = eps_c + c d(c) + (integral of d above c). The
+    argument `c` contains the midpoints of equal cells of [0, 1], and `d` the differences d = eps_l - eps_c at these
+    midpoints.
     """
     rents = (np.cumsum(d[::-1])[::-1] - d / 2.0) * (c[1] - c[0])
     reported = rents + c * d  # a report's utility is this less d times what is true

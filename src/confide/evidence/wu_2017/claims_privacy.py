@@ -1,7 +1,7 @@
 """Claims of chapter 2 of Wu 2017 about privacy and composition, and claims of chapter 3 that use them.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _RECORD = Relation.REPLACE
 )
 def basic_composition() -> Recomputed:
     """The sum of the deltas of two worst-case mechanisms, compared with the exact delta of their composition at the sum
-    of their epsilons. Slightly below that sum the exact delta must be larger.
+    of their epsilons. Slightly below the sum of the epsilons the exact delta must be larger than the sum of the deltas.
     """
     levels, deltas = (0.3, 0.7), (0.01, 0.02)
     p, q = np.ones(1), np.ones(1)
@@ -58,8 +58,8 @@ def basic_composition() -> Recomputed:
                "delta' = 1e-6).",
 )
 def advanced_composition() -> Recomputed:
-    """The theorem's epsilon, compared with the exact epsilon of the worst-case mechanisms. The comparison is made on a
-    grid, and the figures are for one point.
+    """The epsilon of the advanced composition theorem, compared with the exact epsilon of the worst-case mechanisms.
+    The comparison is made on a grid of parameters, and the returned numbers are for one grid point.
     """
 
     def exact(epsilon: float, delta: float, count: int, slack: float) -> float:
@@ -93,10 +93,11 @@ def _composed(level: float, target: float, count: int) -> float:
                "At k = 1, epsilon' = delta' = .999 the step is 11.2, whose exact delta is .99995.",
 )
 def corollary() -> Recomputed:
-    """The claimed delta' = .999 at epsilon' = .999, compared with the exact delta of one randomised response with the
-    epsilon of the corollary's step.
+    """The claimed delta' = .999 at epsilon' = .999, compared with the exact delta at epsilon' of one randomised
+    response with the epsilon that the corollary assigns to one mechanism.
 
-    The theorem itself proves the corollary's step up to delta' = .7. By the exact law the step suffices up to .99, too.
+    The theorem itself proves the corollary's epsilon for delta' up to .7. Exact computation shows that this epsilon
+    also suffices for delta' up to .99.
     """
 
     def step(target: float, count: int, slack: float) -> float:
@@ -126,7 +127,7 @@ def _classic(epsilon: float, delta: float) -> float:
 )
 def classic_gaussian() -> Recomputed:
     """True delta of Gaussian noise with the classic standard deviation. The delta is checked on a grid of epsilon and
-    delta inside (0, 1), and the figure is for epsilon = .999 and delta = 1e-5.
+    delta inside (0, 1), and the returned number is for epsilon = .999 and delta = 1e-5.
     """
     holds = all(_classic(epsilon, delta) <= delta
                 for epsilon in (1e-3, 0.1, 0.5, 0.9, 0.999) for delta in (1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.999))
@@ -149,7 +150,7 @@ def classic_gaussian_beyond() -> Recomputed:
 
 
 def _drawn(scores: tuple[float, ...], epsilon: float) -> NDArray[np.float64]:
-    """Probabilities of the exponential mechanism: in proportion to exp(epsilon score/2) at sensitivity 1."""
+    """Probabilities of the exponential mechanism, in proportion to exp(epsilon score/2) at sensitivity 1."""
     weights = np.exp(epsilon / 2 * np.array(scores))
     law: NDArray[np.float64] = weights / weights.sum()
     return law
@@ -179,8 +180,8 @@ def exponential_mechanism() -> Recomputed:
                "small epsilon).",
 )
 def exponential_mechanism_in_zcdp() -> Recomputed:
-    """Largest ratio found of the Renyi divergence of order a to a epsilon^2/8. A cost of epsilon^2/2 in zCDP would
-    allow a ratio of 4.
+    """Largest ratio, over tested cases, of the exponential mechanism's Renyi divergence of order a to a epsilon^2/8. A
+    zCDP cost of epsilon^2/2 would allow a ratio of 4.
     """
 
     def ratio(epsilon: float, gap: float, order: float) -> float:
@@ -201,7 +202,8 @@ def exponential_mechanism_in_zcdp() -> Recomputed:
 )
 def smaller_delta() -> Recomputed:
     """Ratio of the epsilon of Theorem 3.4.2 at delta = 1e-6 to its epsilon at 1e-3, compared with sqrt(2). The
-    parameters are those of the Adult data: step size eta = 2, T = 16 rounds, s = 1000 samples and n = 30162 records.
+    parameters are those of the run on the Adult data: step size eta = 2, T = 16 rounds, s = 1000 samples and n = 30162
+    records.
     """
     largest, draws = 2 * 2.0 * 15 / 30_162, 15 * 1000
     ratio = theorem(largest, draws, 1e-6) / theorem(largest, draws, 1e-3)

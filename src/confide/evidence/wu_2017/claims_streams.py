@@ -1,7 +1,7 @@
 """Claims of chapter 2 of Wu 2017 about sparse vector, and claims of chapter 4 about the counter alone.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ claim = claims_of("Wu 2017", family="privacy")
     correction="Neighbours that force the threshold's noise up reach epsilon, and none exceeds it.",
 )
 def sparse_vector_is_private() -> Recomputed:
-    """Largest exact log ratio of sparse vector over neighbours that require a high noise of the threshold, at epsilon =
-    1, in both directions.
+    """Largest exact log ratio of output probabilities of sparse vector at epsilon = 1, in both directions, over
+    neighbours for which the noise of the threshold has to be large.
     """
     mechanism = SparseVector(threshold=0, epsilon=1.0, law="continuous")
     worst = 0.0
@@ -48,8 +48,8 @@ def sparse_vector_is_private() -> Recomputed:
                "37.7.",
 )
 def sparse_vector_is_accurate() -> Recomputed:
-    """The printed error bound alpha of sparse vector, compared with the least valid alpha on the worst stream, for k =
-    1000 queries of sensitivity 1, failure probability beta = .05 and epsilon = 1.
+    """The printed error bound alpha of sparse vector, compared with the least valid alpha on the worst stream of
+    queries, for k = 1000 queries of sensitivity 1, failure probability beta = .05 and epsilon = 1.
     """
     mechanism = SparseVector(threshold=0, epsilon=1.0, law="continuous")
     printed = mechanism.accuracy(1000, 0.05, bound="lemma").bound
@@ -65,8 +65,9 @@ def sparse_vector_is_accurate() -> Recomputed:
                "scale h/epsilon.",
 )
 def the_printed_counter_lacks_a_level() -> Recomputed:
-    """Privacy loss of the first of T = 8 steps under the printed counter, which claims a loss of 1. The step lies in
-    four blocks, but the noise covers three. Noise that covers four blocks must keep the loss within 1.
+    """Privacy loss of the first of T = 8 steps under the printed counter, compared with the claimed loss of 1. Four
+    released partial sums contain the first step, but the noise is scaled for three. Noise that is scaled for four must
+    keep the loss within 1.
     """
     streams = np.zeros((2, 1, 8), dtype=np.int64)
     streams[1, 0, 0] = 1
@@ -84,8 +85,9 @@ def the_printed_counter_lacks_a_level() -> Recomputed:
                "= 1023, beta = .05.",
 )
 def the_printed_error_bound() -> Recomputed:
-    """The printed error bound of the counter, compared with the exact bound for noise on all h levels, at epsilon = 1.
-    The printed bound is checked from streams of T = 2 steps on, and the figures are for T = 1023 steps.
+    """The printed error bound of the counter, compared with the exact bound for noise on all h levels of the counter's
+    tree, at epsilon = 1. The printed bound is checked from streams of T = 2 steps on, and the returned numbers are for
+    T = 1023 steps.
     """
     holds = True
     for horizon in (2, 3, 8, 64, 1023, 1024):
@@ -105,8 +107,8 @@ def the_printed_error_bound() -> Recomputed:
                "something from T = 850 on.",
 )
 def the_printed_error_bound_says_nothing() -> Recomputed:
-    """The least length T of a stream at which an error bound of the counter is below T, at epsilon = .1 and failure
-    probability .01. The printed bound is compared with the exact bound at arity 16.
+    """The least length T of a stream at which an error bound of the counter is below T, the largest possible count, at
+    epsilon = .1 and failure probability .01. The printed bound is compared with the exact bound at arity 16.
     """
 
     def exact(horizon: int) -> float:
@@ -134,7 +136,9 @@ def _first(holds: Callable[[int], bool], most: int) -> float:
                "every error bound.",
 )
 def the_printed_counter_falls() -> Recomputed:
-    """Largest fall of the count of Algorithm 7 in one step, over 200 simulated streams of 64 ones, at epsilon = 1."""
+    """Largest decrease of the published count of Algorithm 7 in one step, over 200 simulated streams of 64 ones, at
+    epsilon = 1.
+    """
     printed = TreeCounter(horizon=64, counters=200, scale=math.log2(64), running_maximum=False)
     counts = printed.count(np.ones((200, 64), dtype=np.int64), printed.draw(Noise.simulated(0)))
     fall = float(np.diff(counts, axis=1).min())

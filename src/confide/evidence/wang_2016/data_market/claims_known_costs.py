@@ -1,7 +1,11 @@
 """Claims of chapter 3 of Wang 2016, about buying bits at known costs.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A person's interim matrix contains P(S = s) E[R | X = x, S = s] for each report x and each bit s of the person, where R
+is the payment. V_LB is the source's lower bound on the expected payment of one person. A genie is an imaginary
+mechanism that knows the state.
 """
 
 from __future__ import annotations
@@ -57,8 +61,8 @@ def _matrices(signed: bool) -> list[np.ndarray]:
     correction="Where taking no part pays nothing, which all mechanisms of the chapter keep to.",
 )
 def shape_of_best_replies() -> Recomputed:
-    """Number of best replies that are neither symmetric randomised responses nor uninformative, for 2000 nonnegative
-    interim matrices.
+    """Number of best replies that are neither symmetric randomised responses nor uninformative, to 2000 interim
+    matrices without negative payments.
     """
     wrong = sum(NONE in {reply.on_one, reply.on_zero} and reply.informative
                 for a in _matrices(signed=False) for reply in best_response(a, COST).replies)
@@ -73,8 +77,8 @@ def shape_of_best_replies() -> Recomputed:
                "R(none, .) = 0 (E4).",
 )
 def replies_where_absence_is_paid() -> Recomputed:
-    """Privacy level of the best reply to a nonnegative mechanism that pays people who stay out. The best reply is a
-    randomised response on the two labels 1 and none.
+    """Privacy level of the best reply to a mechanism that pays people who stay out, without negative payments. The best
+    reply is a randomised response on the two labels 1 and none.
     """
     best = best_response([[0.0, 0.0], [0.0, 5.0], [5.0, 0.0]], COST)
     odd = best.unique and {best.replies[0].on_one, best.replies[0].on_zero} == {1, NONE}
@@ -113,7 +117,9 @@ def exchanged_labels() -> Recomputed:
     correction="Every interim matrix is unchanged.",
 )
 def genie_replicas() -> Recomputed:
-    """Largest change of an interim utility when a genie pays by the state instead of the other people's reports."""
+    """Largest change of an interim utility when payments depend on the state, through a genie, instead of the other
+    people's reports.
+    """
     rule, profile = _any_rule()
     moved = max(float(np.abs(genie_replica(rule, i, profile, NATURE) @ NATURE.joint
                              - enumerated_interim(rule, i, profile, NATURE)).max()) for i in range(3))
@@ -128,8 +134,8 @@ def genie_replicas() -> Recomputed:
                "out (E4).",
 )
 def price_of_privacy() -> Recomputed:
-    """The lower bound V_LB(1) on the payment for privacy level 1, compared with the least payment of any nonnegative
-    genie. A linear program computes that payment, and the genie may also pay for staying out.
+    """The lower bound V_LB(1) on the payment for privacy level 1, compared with the least payment of any genie whose
+    payments are nonnegative. A linear program computes the least payment. The genie may also pay for staying out.
     """
     keep = 1.0 / (1.0 + math.exp(-1.0))
     # R(x, w) for x = 0, 1, none; a = R joint; a[1,1] + a[0,0] - a[1,0] - a[0,1] = 2 c keeps level 1 stationary.
@@ -147,8 +153,8 @@ def price_of_privacy() -> Recomputed:
                "report.",
 )
 def genie_attains_the_bound() -> Recomputed:
-    """The genie's expected payment in its equilibrium, compared with the lower bound. In the genie's equilibrium no
-    channel has a positive regret.
+    """The genie's expected payment in equilibrium, compared with the lower bound V_LB. In this equilibrium no channel
+    has a positive regret.
     """
     genie = GenieMarket(10, 0.8, 0.7, COST, 1.0)
     strategy, a = Strategy.randomised(1.0), genie.interim_matrix(NATURE)
@@ -164,7 +170,9 @@ def genie_attains_the_bound() -> Recomputed:
     correction="The least excess at finite N has a closed form (.0679 at N = 10, theta = .8, P1 = .7, g = x, eps = 1).",
 )
 def no_mechanism_attains_it() -> Recomputed:
-    """The difference V_opt - V_LB, which is the least excess of any standard mechanism for ten people."""
+    """The difference V_opt - V_LB for ten people, where V_opt is the least expected payment of any mechanism that pays
+    by the reports.
+    """
     gap = least_payment(10, 0.8, 0.7, COST, 1.0).gap
     return Recomputed("holds" if gap > 0 else "false", 0.0, gap)
 
@@ -177,8 +185,8 @@ def no_mechanism_attains_it() -> Recomputed:
                "none, the two others can be paid 100 each, and nobody's interim payments move (E9).",
 )
 def payments_that_cost_nothing() -> Recomputed:
-    """Largest extra payment on vectors of reports with probability 0 that changes no interim payment of three people.
-    The first and third person are paid extra if the second stays out.
+    """Largest total extra payment, for vectors of reports with probability 0, that changes no interim payment of three
+    people. The first and the third person get the extra payment if the second person stays out.
     """
     market = _market(3)
     profile = [market.strategy] * 3
@@ -217,7 +225,7 @@ def majority_equilibrium() -> Recomputed:
 )
 def one_participant() -> Recomputed:
     """Payment of the mechanism R^(1, epsilon) to a single participant. The payment is 0, so the mechanism cannot buy
-    any privacy level.
+    the bit at any privacy level.
     """
     paid = _market(2).pay(1, 0).total
     return Recomputed("holds-with-correction" if paid == 0 else "holds", _market(2).quote().lower_bound, paid)
@@ -284,7 +292,9 @@ def _proofs_h() -> np.ndarray:
     correction="f is, which is meant; h, defined later, is convex (E8).",
 )
 def concavity_of_h() -> Recomputed:
-    """Least second difference of h(beta). The proof of Theorem 4 calls h concave, but it means another function f."""
+    """Least second difference of h(beta) on an even grid. The proof of Theorem 4 calls h concave, but the proof means
+    another function f.
+    """
     least = float(np.diff(_proofs_h(), 2).min())
     return Recomputed("holds-with-correction" if least > 0 else "holds", 0.0, least)
 
@@ -296,8 +306,8 @@ def concavity_of_h() -> Recomputed:
     correction="The same.",
 )
 def payment_falls_with_beta() -> Recomputed:
-    """Largest difference of h(beta) between successive points of beta. No difference is positive if the function h is
-    non-increasing.
+    """Largest increase of h(beta) from one grid point of beta to the next. If the function h is non-increasing, no
+    increase is positive.
     """
     most = float(np.diff(_proofs_h()).max())
     return Recomputed("holds" if most <= 0 else "false", 0.0, most)
@@ -309,8 +319,8 @@ def payment_falls_with_beta() -> Recomputed:
     correction="Also with different levels, where the majority is Poisson-binomial.",
 )
 def costs_of_everybody() -> Recomputed:
-    """Largest regret of any of ten people with ten different costs. Each person is paid by the majority's table with
-    their own marginal cost g'.
+    """Largest regret of any of ten people with ten different costs. Each person is paid by the table of the majority
+    mechanism, with their own marginal cost g'.
     """
     market = HeterogeneousMarket(0.8, 0.7, [PowerCost(1.0 + i, 1.0 + i / 5) for i in range(10)], 1.0)
     worst = max(abs(regret(market.interim_matrix(i), market.strategy(i), market.costs[i])) for i in range(10))
@@ -324,8 +334,9 @@ def costs_of_everybody() -> Recomputed:
                "cheaper (E1).",
 )
 def limit_of_the_ratio() -> Recomputed:
-    """The ratio D/V_LB of information to least payment at level epsilon = 1e-4, for the cost g(x) = x^3. The proof of
-    Lemma 4 says that this ratio tends to 0 as epsilon falls to 0.
+    """The ratio D/V_LB of the Chernoff information D of a report to the lower bound V_LB on the payment, at privacy
+    level epsilon = 1e-4 and for the cost g(x) = x^3. The proof of Lemma 4 says that this ratio tends to 0 as epsilon
+    falls to 0.
     """
     epsilon, cost = 1e-4, PowerCost(1.0, 3.0)
     ratio = float(Reporting.of(0.8, epsilon).chernoff) / price_floor(cost, epsilon, 0.6)
@@ -339,8 +350,8 @@ def limit_of_the_ratio() -> Recomputed:
     correction="Where x^2/g'(x) -> 0 at 0 (E1). Its proof gives ln(1/tau) V_LB/D, which is larger.",
 )
 def bounds_on_the_total() -> Recomputed:
-    """The lower bound of Theorem 5 on the total payment at error goal tau = .1, compared with the tighter bound that
-    its proof gives.
+    """The lower bound of Theorem 5 on the total payment at error goal tau = .1, compared with the tighter bound in the
+    proof of Theorem 5.
     """
     bounds = thesis_bounds(0.1, 0.8, 0.7, COST)
     ordered = bounds.lower <= bounds.tighter <= plan(0.1, 0.8, 0.7, COST, "chernoff").total <= bounds.total
@@ -354,9 +365,9 @@ def bounds_on_the_total() -> Recomputed:
     correction="With max(N~, 2) people.",
 )
 def excess_of_the_total() -> Recomputed:
-    """Excess of the mechanism's total payment over N V_LB, the least total for N people, divided by tau ln(1/tau). The
-    largest ratio is taken over error goals tau from .1 to 1e-12, at the thesis' privacy level eps tilde. The ratio must
-    be at least as large at tau = .1 as at tau = 1e-12.
+    """Excess of the mechanism's total payment over N V_LB, the lower bound for N people, divided by tau ln(1/tau). The
+    largest ratio is taken over error goals tau from .1 to 1e-12, at the privacy level that the thesis calls eps tilde.
+    The ratio must be at least as large at tau = .1 as at tau = 1e-12.
     """
     level = best_price_level(COST, 0.8)
     ratios = []
@@ -373,7 +384,7 @@ def excess_of_the_total() -> Recomputed:
     correction="212.806 and 229.382 at tau = .1; the cheapest market within the same target costs 227.681.",
 )
 def figure_3_2() -> Recomputed:
-    """Total payment of the mechanism at error goal tau = .1, compared with the lower bound."""
+    """Total payment of the majority mechanism at error goal tau = .1, compared with the lower bound of Theorem 5."""
     bounds = thesis_bounds(0.1, 0.8, 0.7, COST)
     good = bounds.people == 24 and abs(bounds.total / 229.382 - 1) < 1e-4
     return Recomputed("holds" if good else "false", bounds.lower, bounds.total)
@@ -386,7 +397,8 @@ def figure_3_2() -> Recomputed:
 )
 def bhattacharyya_bound() -> Recomputed:
     """Largest ratio of the exact error probability to the bound e^(-N D), where D is the Chernoff information of one
-    report, for N from 1 to 200 people. The ratio is even at most sqrt(P1 P0).
+    report, for N from 1 to 200 people. The verdict requires a ratio of at most sqrt(P1 P0), where P1 and P0 are the
+    prior probabilities of the states.
     """
     reporting = Reporting.of(0.8, 1.0)
     worst = max(error_probability(n, NATURE, reporting) / math.exp(-n * float(reporting.chernoff))
@@ -417,8 +429,8 @@ def exponent_of_the_error() -> Recomputed:
                "costs 445.17 (p_e <= .01).",
 )
 def exact_error() -> Recomputed:
-    """The least total payment for p_e <= .01 by the exact error, compared with the total of the thesis' choice. The
-    thesis calls the exact error intractable.
+    """The least total payment at which the exact error probability is at most .01, compared with the total payment that
+    the thesis chooses. The thesis calls the exact error probability intractable.
     """
     loose, exact = (plan(0.01, 0.8, 0.7, COST, criterion) for criterion in ("thesis", "exact"))
     return Recomputed("false" if exact.error <= 0.01 and exact.total < loose.total else "holds",

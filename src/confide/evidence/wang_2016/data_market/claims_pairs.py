@@ -1,7 +1,9 @@
-"""Claims of chapter 5 of Wang 2016, about buying bits under a general prior to estimate their mean.
+"""Claims of chapter 5 of Wang 2016, about buying bits under a general prior to estimate the mean of the bits.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+P11, P01 and P00 are the joint probabilities of two people's bits.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ FAIR = ([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487])
                "(pairs/covariates).",
 )
 def covariance_of_two_bits() -> Recomputed:
-    """Largest difference between P11 P00 - P01^2, computed from the law of the number of ones, and the closed form of
-    the covariance.
+    """Largest difference between P11 P00 - P01^2 and the covariance of two bits, for priors given by two probabilities
+    and by the law of the number of ones.
     """
     off = 0.0
     for prior in (AGREE, DISAGREE):
@@ -72,8 +74,8 @@ def pair_equilibrium() -> Recomputed:
                "beta-binomial(2,3).",
 )
 def other_equilibria() -> Recomputed:
-    """Payment in the most expensive symmetric equilibrium, compared with the payment in the honest equilibrium. Reports
-    in the expensive equilibrium carry no information about the bits.
+    """Expected payment of a person in the most expensive symmetric equilibrium, compared with that in the honest
+    equilibrium. Reports in the expensive equilibrium carry no information about the bits.
     """
     market = PairMarket(AGREE, COST, 1.0)
     found, honest = symmetric_equilibria(market)[0], market.quote().expected_payment
@@ -89,7 +91,7 @@ def other_equilibria() -> Recomputed:
                "for a person who knows their own rating.",
 )
 def who_knows_her_group() -> Recomputed:
-    """Number of the five groups whose members would not report according to their bit if they knew their group."""
+    """Number of groups, of five, in which a member who knows their group would not report according to their bit."""
     rows = audit_groups(PairMarket(PairPrior.of_groups(*FAIR), COST, 1.0), *FAIR)
     silent = sum(not row.truthful for row in rows)
     return Recomputed("holds-with-correction" if silent else "holds", 0.0, float(silent))
@@ -102,7 +104,9 @@ def who_knows_her_group() -> Recomputed:
                "least.",
 )
 def moments_of_the_estimate() -> Recomputed:
-    """Variance of the estimate over all reports of 20 people, 7 of them with bit 1, and the printed variance."""
+    """Variance of the estimate of the mean from the reports of 20 people, 7 of them with bit 1, compared with the
+    printed variance.
+    """
     n, ones, level = 20, 7, 1.0
     with np.errstate(divide="ignore"):
         law = np.exp(log_report_law(np.log(np.equal(np.arange(n + 1), ones).astype(np.float64)), level))
@@ -121,7 +125,7 @@ def moments_of_the_estimate() -> Recomputed:
 )
 def printed_level() -> Recomputed:
     """Exact failure probability at the privacy level of formula (5.16), compared with the allowed failure probability
-    delta. The worst data set is used.
+    delta. The exact probability is that for the worst data set.
     """
     n, alpha, delta = 1000, 0.05, 0.05
     worst = failure_probability(n, thesis_level(n, alpha, delta), alpha)
@@ -136,8 +140,8 @@ def printed_level() -> Recomputed:
                "0.",
 )
 def levels_below_ln_2() -> Recomputed:
-    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that the same inequality
-    needs.
+    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that is sufficient by the
+    same inequality.
     """
     target = (10**8, 0.01, 0.05)
     printed, needed = thesis_level(*target), chebyshev_level(*target)
@@ -152,8 +156,8 @@ def levels_below_ln_2() -> Recomputed:
                "and the set of failing counts jumps.",
 )
 def failure_rises_with_the_level() -> Recomputed:
-    """Exact failure probabilities at the privacy levels 1.0038 and 1.0110, for 1000 people, ten of them with bit 1, and
-    accuracy alpha = .05.
+    """Exact probability that the estimate misses the mean by more than alpha = .05, at the privacy levels 1.0038 and
+    1.0110, for 1000 people, ten of them with bit 1.
     """
     lower, higher = (failure_probability(1000, level, 0.05, ones=10) for level in (1.0038, 1.0110))
     return Recomputed("holds-with-correction" if higher > lower else "holds", lower, higher)
@@ -167,8 +171,8 @@ def failure_rises_with_the_level() -> Recomputed:
                "optimum V_opt.",
 )
 def bound_of_proposition_1() -> Recomputed:
-    """The printed bound on the payment per person, compared with the exact least payment. Several priors are checked,
-    and the figures are for one of them.
+    """The printed lower bound on the expected payment of one person, compared with the exact least payment. Several
+    priors are checked, and the returned numbers are for one of them.
     """
     least = {prior: [least_pair_payment(prior, COST, level).gap for level in (0.2, 1.0, 4.0)]
              for prior in (AGREE, DISAGREE, PairPrior.two_state(30, 0.9, 0.3))}
@@ -202,8 +206,8 @@ def _payment_as_printed(prior: PairPrior) -> Recomputed:
                "paid.",
 )
 def printed_payment() -> Recomputed:
-    """The printed payment of a person at level 1, compared with the payment in equilibrium, for positively correlated
-    bits.
+    """The printed expected payment of a person at privacy level 1, compared with the payment in equilibrium, for
+    positively correlated bits.
     """
     return _payment_as_printed(AGREE)
 
@@ -216,8 +220,8 @@ def printed_payment() -> Recomputed:
                "or 4 ones of 10.",
 )
 def printed_payment_where_bits_disagree() -> Recomputed:
-    """The printed payment of a person at level 1, compared with the payment in equilibrium, for negatively correlated
-    bits.
+    """The printed expected payment of a person at privacy level 1, compared with the payment in equilibrium, for
+    negatively correlated bits.
     """
     return _payment_as_printed(DISAGREE)
 
@@ -229,7 +233,9 @@ def printed_payment_where_bits_disagree() -> Recomputed:
                "equal bits (E2).",
 )
 def ratio_to_the_bound() -> Recomputed:
-    """Ratio of the expected payment E[R] to the lower bound at level 20. The source says that the ratio tends to 1."""
+    """Ratio of the expected payment E[R] to the lower bound of Proposition 1 at privacy level 20. The source says that
+    the ratio tends to 1 as the level grows.
+    """
     level = 20.0
     unit = payment_unit(COST, level)
     ratio = 1.0 + unit * float(pair_excess(AGREE, level)) / float(pair_floor(COST, level))

@@ -1,7 +1,10 @@
 """Claims of chapter 4 of Wang 2016, about buying bits where people's costs of privacy are unknown.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+In the source's mechanism, a person with cost coefficient c takes part if c is at most the threshold c_th, and then
+reports with privacy level xi(c). The stake T is the expected loss from reporting the opposite of one's bit.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def _various() -> list[ThresholdMarket]:
                "to it.",
 )
 def threshold_equilibrium() -> Recomputed:
-    """Largest regret of 27 types over all channels and over 36 markets, as a multiple of the stake T."""
+    """Largest regret over all channels for 27 costs of a person in 36 markets, as a multiple of the stake T."""
     worst = max(abs(check_types(market, types=25).regret) / market.terms.stake for market in _various())
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
 
@@ -69,8 +72,9 @@ def threshold_equilibrium() -> Recomputed:
                "tells nothing.",
 )
 def equilibria_beside_it() -> Recomputed:
-    """Payment of a participant in the most expensive common equilibrium, compared with the payment in the intended one.
-    Reports in the expensive equilibrium carry no information about the bits.
+    """Payment of a participant in the most expensive equilibrium that all participants could easily agree on, compared
+    with the payment in the intended equilibrium. Reports in the expensive equilibrium carry no information about the
+    bits.
     """
     first, market = common_equilibria(_market())[0], _market()
     dearer = not first.informative and first.payment > market.expected_payment
@@ -103,8 +107,8 @@ def level_above_the_threshold() -> Recomputed:
                "epsilon.",
 )
 def payment_without_loss() -> Recomputed:
-    """Privacy level of a strategy with nonnegative payment and nonnegative utility. Step 2 of the proof says that the
-    level of such a strategy is 0.
+    """Privacy level of an equilibrium strategy with positive expected payment and positive utility. Step 2 of the proof
+    says that the level of such a strategy is 0.
     """
     market = _market()
     good = market.payment_of(1.0) > 0 and market.utility_of(1.0) > 0
@@ -119,8 +123,8 @@ def payment_without_loss() -> Recomputed:
                "below c/c_th = 1e-16.",
 )
 def printed_level() -> Recomputed:
-    """Largest difference between formula (4.1) as printed and 2 arccosh(...), over costs where the printed formula can
-    be evaluated in floating point.
+    """Largest difference between formula (4.1) as printed and the equivalent formula with 2 arccosh(...), over costs at
+    which the printed formula can be evaluated in floating point.
     """
     share = np.geomspace(1e-6, 1.0, 200)
     with np.errstate(divide="ignore"):
@@ -136,8 +140,8 @@ def printed_level() -> Recomputed:
                "one sign.",
 )
 def signs_of_payments() -> Recomputed:
-    """Largest payment for disagreeing with the majority, as a multiple of the stake T, over 36 markets and all numbers
-    of participants.
+    """Largest payment for a report that disagrees with the majority, as a multiple of the stake T, over 36 markets and
+    all numbers of participants.
     """
     tables = [market.payment_tables() / market.terms.stake for market in _various()]
     mismatch = max(float(np.maximum(table[:, 0, 1], table[:, 1, 0]).max()) for table in tables)
@@ -167,7 +171,7 @@ def quality_floor() -> Recomputed:
                "exceeds 5.04 at eps = 2; a ceiling (ours) bounds all.",
 )
 def levels_of_participants() -> Recomputed:
-    """Privacy level that one participant in a hundred exceeds, where epsilon is 2."""
+    """The 99 % quantile of participants' privacy levels, compared with the mechanism's parameter epsilon = 2."""
     level = float(_market().level_quantile(0.99))
     return Recomputed("holds-with-correction" if level > EPSILON else "holds", EPSILON, level)
 
@@ -179,7 +183,9 @@ def levels_of_participants() -> Recomputed:
     correction="Exactly Q - T (1 - mu): 3.545 where the bound is 4.241.",
 )
 def payment_of_a_participant() -> Recomputed:
-    """The printed bound c_th (1 + e^-epsilon + epsilon), compared with the exact expected payment of a participant."""
+    """The printed upper bound c_th (1 + e^-epsilon + epsilon) on a participant's expected payment, compared with the
+    exact expected payment.
+    """
     market = _market()
     return Recomputed("holds" if market.expected_payment <= market.terms.truth else "false", market.terms.truth,
                    market.expected_payment)
@@ -192,8 +198,8 @@ def payment_of_a_participant() -> Recomputed:
     correction="Exact ones are not, but taking part shows that it is at most c_th, and xi is one-to-one with it.",
 )
 def revealed_costs() -> Recomputed:
-    """The probability P(C <= c_th) that a person's cost is below the threshold, before and after the person is seen to
-    take part.
+    """The probability P(C <= c_th) that a person's cost C is at most the threshold, before and after others learn that
+    the person takes part.
     """
     market = _market()
     takes = float(market.takes_part(market.cost_law.quantile(np.linspace(0.01, 1.0, 50) * market.presence)).mean())
@@ -223,7 +229,9 @@ def rounds_of_repetition() -> Recomputed:
     correction="By far: the exact error is 9.3e-11 for the goal .05 at N = 200.",
 )
 def accuracy_of_the_choice() -> Recomputed:
-    """Exact error probability of the thesis' choice for 200 people and the error goal .05."""
+    """Exact error probability of the mechanism that the thesis chooses for 200 people, compared with the error goal
+    .05.
+    """
     error = _market().error_probability()
     return Recomputed("holds" if error <= GOAL else "false", GOAL, error)
 
@@ -237,7 +245,7 @@ def accuracy_of_the_choice() -> Recomputed:
 )
 def constant_of_the_attendance() -> Recomputed:
     """The number rho n_e of participants that formula (4.8) requires with the printed term +2, compared with the number
-    with +1. The proof needs only the term +1, at which two square roots in the proof are equal.
+    with +1. With +1, two square roots in the proof are equal, which is all that the proof needs.
     """
     needed = -math.log(GOAL / 2.0) / float(Reporting.of(THETA, EPSILON).chernoff)
     least = ATTENDANCE - needed
@@ -253,7 +261,9 @@ def constant_of_the_attendance() -> Recomputed:
     correction="At the speed of the law's lower tail; the threshold stays above 0 at every N.",
 )
 def vanishing_total() -> Recomputed:
-    """Exact expected total of the thesis' choice for 10^8 people, compared with the total for 200 people."""
+    """Exact expected total payment of the mechanism that the thesis chooses for 10^8 people, compared with the total
+    for 200 people.
+    """
     few, many = (_market(people).expected_total for people in (200, 10**8))
     return Recomputed("holds" if many < 1e-2 * few else "false", few, many)
 
@@ -264,7 +274,9 @@ def vanishing_total() -> Recomputed:
     correction="The same.",
 )
 def vanishing_threshold() -> Recomputed:
-    """The threshold c_th of the thesis' choice for 10^8 people, compared with the threshold for 200 people."""
+    """The threshold c_th of the mechanism that the thesis chooses for 10^8 people, compared with the threshold for 200
+    people.
+    """
     few, many = (_market(people).cost_threshold for people in (200, 10**8))
     return Recomputed("holds" if many < 1e-2 * few else "false", few, many)
 
@@ -283,8 +295,8 @@ def _fall(sdlog: float) -> float:
                "is 1.",
 )
 def figure_4_2() -> Recomputed:
-    """Relative fall of the bound (4.13) when the number of people triples, if the logarithm of costs has standard
-    deviation 1. The source gives no standard deviation for Figure 4.2.
+    """Relative fall of the bound (4.13) on the cost when the number of people triples from 200 to 600, if the logarithm
+    of people's costs has standard deviation 1. The source gives no standard deviation for Figure 4.2.
     """
     return Recomputed("holds-with-correction" if _fall(1.0) < 0.99 < _fall(5.0) else "holds", 0.99, _fall(1.0))
 
@@ -297,8 +309,8 @@ def figure_4_2() -> Recomputed:
                "the exact error.",
 )
 def price_of_the_choice() -> Recomputed:
-    """Exact expected total of the thesis' choice at its best epsilon, compared with the least total that reaches the
-    goal by the exact error.
+    """Exact expected total payment of the thesis' mechanism at the best epsilon for that mechanism, compared with a
+    lower total at which the exact error probability also meets the goal.
     """
     loose = plan_unknown_costs(GOAL, THETA, 0.7, LAW, "thesis", people=200)
     exact = plan_unknown_costs(GOAL, THETA, 0.7, LAW, people=200, epsilon=2.5)

@@ -1,9 +1,9 @@
-"""Interim payments of any payment rule for a few people, by enumerating all reports of the others. Faster computations
-are tested against this enumeration.
+"""Expected payments of one person under any payment rule for a few people, by enumerating all reports of the other
+people. Faster computations are tested against this enumeration.
 
-The module also contains the two transformations behind the lower bound. The first transformation exchanges a person's
-labels (Lemma 2). The second one is the genie that pays the mean of the payment over the other people's reports, given
-the state (Lemma 3).
+The module also contains the two transformations behind the lower bound. The first transformation exchanges the labels 0
+and 1 of one person's reports (Lemma 2). The second transformation replaces a payment by the mean payment over the other
+people's reports, given the state (Lemma 3). Only a genie that knows the state can pay this mean.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LARGEST = 11
 @renamed(nature="signal_model")
 def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
                   signal_model: SignalModel) -> NDArray[np.float64]:
-    """The payments E[R_i | X_i = x, W = w], shape (3, 2). A genie who pays E[R_i | X_i = x, W = w] does not change any
-    interim utility of person i.
+    """The mean payments E[R_i | X_i = x, W = w] of person i for each report x in (0, 1, none) and each state w in (0,
+    1), shape (3, 2). If a genie pays person i these amounts, no interim utility of person i changes.
 
     Args:
-        rule: payments for every vector of reports.
-        person: position i of the person.
-        profile: everybody's strategy, for at most 11 people.
-        signal_model: law of the state and the bits.
+        rule: function from the vector of everybody's reports to the vector of everybody's payments.
+        person: index i of the person, from 0.
+        profile: strategies of all people, at most 11.
+        signal_model: joint law of the state and the bits.
 
     Source: Wang 2016, Lemma 3; spec data_market section 1.
     """
@@ -59,12 +59,15 @@ def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
 @renamed(nature="signal_model")
 def enumerated_interim(rule: PaymentRule, person: int, profile: Sequence[Strategy],
                        signal_model: SignalModel) -> NDArray[np.float64]:
-    """The (3, 2) interim matrix a[x, s] of one person. The arguments are those of `genie_replica`."""
+    """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person with payment R, report X and bit
+    S. The arguments are those of `genie_replica`.
+    """
     return genie_replica(rule, person, profile, signal_model) @ signal_model.joint
 
 
 def relabelled_rule(rule: PaymentRule, person: int) -> PaymentRule:
-    """The payment rule that first exchanges person i's reports 0 and 1, and then pays everybody as the given rule does.
+    """The payment rule that first exchanges 0 and 1 in the report of the person with index `person`, and then pays
+    everybody as the given rule does.
 
     If the person also exchanges their reports (`Strategy.relabelled`), all payments are the same as before.
 

@@ -1,5 +1,5 @@
-"""The genie: a mechanism that knows the state. Nobody can run the genie. The genie's payment is a lower bound for every
-mechanism.
+"""The genie: an imaginary mechanism that knows the state. Nobody can run a genie. The genie's expected payment is a
+lower bound on that of every mechanism.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = ["GenieMarket"]
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class GenieMarket(PlainNumbers):
-    """Mechanism that pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and
-    lower bounds only.
+    """Imaginary mechanism that pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w, and
+    nothing for any other report. For audits and lower bounds only.
 
-    It has no `for_budget`, because nobody can run a genie.
+    The class has no `for_budget`, because nobody can run a genie.
 
     Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
 
@@ -53,25 +53,26 @@ class GenieMarket(PlainNumbers):
 
     @cached_property
     def signal_model(self) -> SignalModel:
-        """The law of the state and of one bit."""
+        """The joint law of the state and of one person's bit."""
         return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def payment(self) -> MatchingPayment:
-        """The payment of section 0 of the specification, with the state W in place of the majority M."""
+        """The payment rule of section 0 of spec data_market, with the state W in place of the majority M."""
         signal_model = self.signal_model
         peers = PeerStatistic(signal_model.prior_one, signal_model.prior_zero,
                               signal_model.edge * signal_model.prior_one * signal_model.prior_zero)
         return MatchingPayment(self.cost, self.epsilon, peers, signal_model.signal_one)
 
     def quote(self) -> Quote:
-        """The offer to each person."""
+        """The offer to each person, which is the same for all people."""
         return quote_of(self.payment, price_floor(self.cost, self.epsilon, self.signal_model.edge))
 
     @renamed(nature="signal_model")
     def interim_matrix(self, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s], which is the same for all strategies of the other people. Another signal
-        model may be given.
+        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person with payment R, report X and
+        bit S. The matrix does not depend on the other people's strategies. Expectations are taken under `signal_model`,
+        by default the law that the genie is designed for.
         """
         if signal_model is None:
             return self.payment.interim

@@ -1,6 +1,7 @@
-"""A majority market for known costs that differ from person to person, and privacy levels that may differ, too.
+"""A market that pays reports by the majority of the other reports, for known costs that differ from person to person.
+Privacy levels may differ, too.
 
-If all people have the same privacy level, person i is paid by the majority mechanism's table with their own marginal
+If all people have the same privacy level, each person is paid by the majority mechanism's table with their own marginal
 cost g'. If privacy levels differ, the majority of the other people is a Poisson-binomial variable. The law of the
 majority is computed for each person without numerical cancellation.
 """
@@ -68,11 +69,12 @@ def _majority(left: Matches, right: Matches) -> MajorityErrors:
 
 
 def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, float]]) -> list[MajorityErrors]:
-    """The errors of the majority of all people except one, for each group of people with the same privacy level.
+    """The error probabilities of the majority of all people except one. There is one entry for each group of people
+    with the same privacy level, where the excluded person is a member of that group.
 
     Args:
         signal_accuracy: probability theta that a bit equals the state.
-        levels: pairs of the number of people (at least 1) and the privacy level of each group.
+        levels: one pair for each group: the number of people (at least 1) and their privacy level in nats.
     """
     laws = [Reporting.of(signal_accuracy, level) for _, level in levels]
     if len(levels) == 1:
@@ -92,9 +94,10 @@ def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, fl
 @renamed(nature="signal_model")
 @dataclass(frozen=True, eq=False)
 class HeterogeneousMarket(PlainNumbers):
-    """The majority market where everybody's own cost is known. Each person may have a privacy level of their own.
+    """The majority market in which every person's cost is known. Costs and privacy levels may differ from person to
+    person.
 
-    It has no `for_budget`, because each person's level is given, so that no single number could be adjusted to a
+    The class has no `for_budget`. Each person's privacy level is given, so no single number could be adjusted to a
     budget.
 
     Source: Wang 2016, section 3.3.3; different levels are ours; spec data_market section 2.4.
@@ -141,13 +144,13 @@ class HeterogeneousMarket(PlainNumbers):
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Everybody's privacy level."""
+        """The privacy level of each person in nats, in the order of `costs`."""
         found: tuple[float, ...] = self.epsilon  # type: ignore[assignment]
         return found
 
     @cached_property
     def signal_model(self) -> SignalModel:
-        """The law of the state and of one bit."""
+        """The joint law of the state and of one person's bit."""
         return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
@@ -183,25 +186,27 @@ class HeterogeneousMarket(PlainNumbers):
 
     @cached_property
     def expected_payments(self) -> NDArray[np.float64]:
-        """The (N,) expected payments E[R_i]."""
+        """The (N,) expected payments E[R_i] in equilibrium."""
         return np.array([self.quote(person).expected_payment for person in range(self.people)])
 
     @property
     def expected_total(self) -> float:
-        """The sum of the expected payments."""
+        """The sum of the expected payments in equilibrium."""
         return float(self.expected_payments.sum())
 
     def interim_matrix(self, person: int) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s] of one person in equilibrium."""
+        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person with payment R, report X and
+        bit S, in equilibrium.
+        """
         return self.payment(person).interim
 
     def strategy(self, person: int) -> Strategy:
-        """The strategy of one person in equilibrium."""
+        """The strategy of one person in equilibrium: randomised response at the person's privacy level."""
         return Strategy.randomised(self.levels[person])
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The (N,) payments for N reports, where the report 2 means that a person stays out. The payment table is that
-        for the people who take part.
+        """The (N,) payments for N reports, where the report 2 means that a person stays out. The payment table is
+        computed for the people who take part. With fewer than two participants nobody is paid.
 
         Raises:
             InvalidInput: the number of reports is not N, or a report is not 0, 1 or 2.
@@ -223,7 +228,7 @@ class HeterogeneousMarket(PlainNumbers):
     @property
     def error_bound(self) -> float:
         """Upper bound sqrt(P1 P0) e^(-sum of D) on the error probability of the best guess of the state from all
-        reports.
+        reports. P1 and P0 are the prior probabilities of the states, and D is the Chernoff information of one report.
         """
         information: Any = Reporting.of(self.signal_accuracy, np.array(self.levels)).chernoff
         return chernoff_bound(self.signal_model, float(np.sum(information)))

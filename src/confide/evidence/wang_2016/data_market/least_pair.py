@@ -1,8 +1,10 @@
-"""The least payment of any nonnegative mechanism, when the prior is any law of the number of ones.
+"""The least expected payment of any mechanism without negative payments, when the prior is any law of the number of
+ones among the bits.
 
-Where everybody else plays the epsilon-strategy, only the number k of ones among the other people's reports matters. The
-cheapest mechanism pays a report 1 only at one value of k and a report 0 only at another value of k. The payments of the
-cheapest mechanism are rare and very large. The result is a bound, and no mechanism to deploy.
+In the epsilon-strategy, a person reports the bit by randomised response with privacy loss epsilon. If everybody else
+plays this strategy, only the number k of ones among the other people's reports matters. The cheapest mechanism pays a
+report 1 only at one value of k and a report 0 only at another value of k. The payments of the cheapest mechanism are
+rare and very large. Use the result as a bound, and do not deploy the mechanism.
 """
 
 from __future__ import annotations
@@ -25,15 +27,15 @@ __all__ = ["PairOptimum", "least_pair_payment"]
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptimum:
-    """The least expected payment per person, and the mechanism that attains it.
+    """The least expected payment per person, and the mechanism that attains this payment.
 
     Args:
-        payment: least expected payment V_opt.
-        gap: V_opt - g'(epsilon)(e^epsilon + 1), the excess over Proposition 1's bound that the prior causes.
-        one_at: number of ones among the others at which a report 1 is paid.
-        zero_at: number of ones among the others at which a report 0 is paid.
-        for_one: payment of a report 1 at the number `one_at`; at all other numbers it is 0.
-        for_zero: payment of a report 0 at the number `zero_at`; at all other numbers it is 0.
+        payment: least expected payment V_opt per person.
+        gap: excess V_opt - g'(epsilon)(e^epsilon + 1) of the least payment over the bound of Proposition 1.
+        one_at: number of ones among the other people's reports at which a report 1 is paid.
+        zero_at: number of ones among the other people's reports at which a report 0 is paid.
+        for_one: payment for a report 1 when the number of ones is `one_at`. At all other numbers the payment is 0.
+        for_zero: payment for a report 0 when the number of ones is `zero_at`. At all other numbers the payment is 0.
     """
 
     payment: float
@@ -45,18 +47,20 @@ class PairOptimum:
 
 
 def least_pair_payment(prior: PairPrior, cost: Cost, epsilon: float, *, margin: float | None = None) -> PairOptimum:
-    """The least expected payment V_opt of any nonnegative mechanism in which everybody plays the epsilon-strategy.
+    """The least expected payment V_opt of any mechanism without negative payments in which everybody plays the
+    epsilon-strategy.
 
     Args:
-        prior: prior with a law of the number of ones, for at most 2001 people.
-        cost: cost g of privacy.
-        epsilon: privacy level, in (0, 700].
-        margin: least amount by which the epsilon-strategy must beat every report that ignores the bit. The margin runs
-            from 0 (default: a weak equilibrium) to g' sinh epsilon - g, the margin of the pair market, which makes the
-            comparison with that market fair.
+        prior: prior for at most 2001 people that contains a law of the number of ones.
+        cost: cost g of a privacy level, the same for all people.
+        epsilon: privacy level in nats, in (0, 700].
+        margin: least amount by which the expected utility of the epsilon-strategy must exceed that of every report that
+            ignores the bit. The margin is between 0 and g' sinh epsilon - g. The default 0 gives a weak equilibrium.
+            The largest margin is that of the pair market (`PairMarket`), so use it for a fair comparison with that
+            market.
 
     Raises:
-        InvalidInput: the prior has two moments only, or more people.
+        InvalidInput: the prior gives only two moments and no law of the number of ones, or has more than 2001 people.
 
     Source: spec data_market sections 2.3 and 4 (ours).
 

@@ -1,10 +1,10 @@
-"""Studies of chapters 3 to 5 of Wang 2016, each of one figure, theorem or data set.
+"""Studies of chapters 3 to 5 of Wang 2016. Each study examines one figure, theorem or data set.
 
-`UNKNOWN_COSTS`: Figure 4.2, the cost of an error probability of .05 as more people are invited. People's costs of
-privacy are unknown to others. The study has signal accuracy theta = .8, prior P1 = .7 and privacy level epsilon = 2,
-and 200 to 600 people are invited. Costs per nat are log-normal. The source gives no parameters of that law, so the
-study uses standard deviations of 1 and of 5 for the logarithm of costs. Formulas: spec data_market section 3; numbers:
-section 6.
+`UNKNOWN_COSTS`: Figure 4.2, the total payment for an error probability of .05 as a function of the number of invited
+people. People's costs of privacy are unknown to the buyer. The study has signal accuracy theta = .8, prior P1 = .7 and
+privacy level epsilon = 2, and 200 to 600 people are invited. Costs per nat are log-normal. The source gives no
+parameters of that law, so the study uses standard deviations of 1 and of 5 for the logarithm of costs. Formulas: spec
+data_market section 3; numbers: section 6.
 
 `ACCURACY`: Figure 3.2, the total payment that reaches a given accuracy. The study shows the bounds, the mechanism and
 two cheaper plans, for prior P1 = .7, signal accuracy theta = .8 and privacy cost g(x) = x. Formulas: spec data_market
@@ -19,9 +19,9 @@ to bound tends to 1. The bits of 10 people are beta-binomial(2, 3), and the priv
 data_market section 4, errata E2 and E3.
 
 `AFFAIRS`: the pair mechanism on a real survey. The study computes the cost of answers, and the number of people who
-know enough of their peers to lie with profit. The survey groups 6,366 women by the rating of their marriage and counts
-the affairs in each group (Fair 1978, as statsmodels ships it; the counts are public). A person's peers are drawn from a
-group that the person does not know: spec data_market 6.
+know enough about their group to gain from a lie. The survey groups 6,366 women by the rating of their marriage and
+counts the affairs in each group (Fair 1978, as statsmodels ships it; the counts are public). A person's peers are drawn
+from a group that the person does not know: spec data_market 6.
 """
 
 from __future__ import annotations
@@ -120,7 +120,9 @@ def _market(people: int, level: float) -> MajorityMarket:
 
 
 def log_gap(people: int, level: float) -> float:
-    """The logarithm ln(E[R] - V_LB) of the excess of a person's expected payment over the lower bound."""
+    """The logarithm ln(E[R] - V_LB) of the excess of a person's expected payment over the lower bound V_LB, for a
+    number of people and a privacy level in nats.
+    """
     return _market(people, level).log_gap
 
 

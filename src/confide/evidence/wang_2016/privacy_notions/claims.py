@@ -1,7 +1,12 @@
 """Claims of chapter 2 and appendix A of Wang 2016, about three notions of privacy and the relations between them.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it. Most evidence uses the prior `PAIR`, two bits that agree with probability .9.
+plain-text copy of the source that was checked. Most evidence uses the prior `PAIR`, two bits that agree with
+probability .9.
+
+The function h maps a privacy level to the least distortion of the relaxed problem R-PD (`relaxation`). The constants
+eps_X and eps~_X of a prior are explained in `confide.channels.constants`. Distortion is the expected number of changed
+rows.
 """
 
 from __future__ import annotations
@@ -43,8 +48,8 @@ def _kernel(prior: FullPrior | IndependentRows, above: float = 0.5) -> KernelMec
     correction="The kernel mechanism has it, to 1e-9, on a correlated prior; D = 0 apart, where both are infinite.",
 )
 def identifiability_of_the_kernel_mechanism() -> Recomputed:
-    """The inverse function h^-1 at the distortion of the kernel mechanism, compared with its identifiability, for the
-    prior `PAIR`.
+    """The inverse function h^-1 at the distortion of the kernel mechanism, compared with the identifiability level of
+    this mechanism, for the prior `PAIR`.
     """
     levels = _kernel(PAIR).levels()
     claimed = h_inverse(levels.distortion or 0.0, 2, 2)
@@ -61,7 +66,7 @@ def identifiability_of_the_kernel_mechanism() -> Recomputed:
 )
 def bounds_of_differential_privacy() -> Recomputed:
     """The printed lower bound on the differential privacy level, compared with the exact level. Both bounds are checked
-    on a grid of distortions, and the figures are for distortion .4 under the five-star law.
+    on a grid of distortions, and the returned numbers are for distortion .4 under the five-star law.
     """
     holds = True
     for share in np.linspace(0.01, 0.99, 99).tolist():
@@ -80,8 +85,9 @@ def bounds_of_differential_privacy() -> Recomputed:
     correction="It is 0 there, unless D = h(eps~_X) is a constant release's distortion; eps_X bounds it for every D.",
 )
 def gap_of_the_notions() -> Recomputed:
-    """The constant eps_X, compared with the largest difference of identifiability and differential privacy for
-    distortions up to h(eps~_X), under the five-star law. The difference must be at most eps_X at every distortion.
+    """The constant eps_X, compared with the largest difference between the least identifiability level and the least
+    differential privacy level, for distortions up to h(eps~_X) under the five-star law. The difference must be at most
+    eps_X at every distortion.
     """
     found = PriorConstants.of(FIVE_STARS)
     gaps = [(share, (closed_form("identifiability", FIVE_STARS, share, found) or 0.0)
@@ -97,8 +103,8 @@ def gap_of_the_notions() -> Recomputed:
     correction="Equal to 1e-9 by a linear program in n + 1 masses; the proof has three misprints (next rows).",
 )
 def relaxed_problem() -> Recomputed:
-    """The least distortion h(eps) of the relaxed problem, compared with the value of its linear program in the masses
-    P_l, for 3 rows, 3 letters and level eps = 1.
+    """The least distortion h(eps) of the relaxed problem, compared with the value of the linear program for this
+    problem in the masses P_l, for 3 rows, 3 letters and level eps = 1.
     """
     claimed, found = h(1.0, 3, 3), relaxed_distortion(1.0, 3, 3)
     return Recomputed("holds" if abs(found - claimed) < _CLOSE else "false", claimed, found)
@@ -111,8 +117,8 @@ def relaxed_problem() -> Recomputed:
     correction="The exponent must be -l eps. At n = 3, m = 3, eps = 1 the source gives 6.4328, h is 1.2716.",
 )
 def last_sum_of_lemma_7() -> Recomputed:
-    """The least distortion h(eps) of the relaxed problem, compared with the printed sum, for 3 rows, 3 letters and
-    level eps = 1. With the exponent -l eps the sum is h(eps).
+    """The least distortion h(eps) of the relaxed problem, compared with the printed last sum of Lemma 7, for 3 rows, 3
+    letters and level eps = 1. With the exponent -l eps in place of the printed -(n-l) eps, the sum is h(eps).
     """
     m, n, eps = 3, 3, 1.0
     scale = float((1.0 + (m - 1) * math.exp(-eps)) ** n)
@@ -136,8 +142,8 @@ def last_sum_of_lemma_7() -> Recomputed:
                ">= 1.5001.",
 )
 def first_sum_of_lemma_7() -> Recomputed:
-    """The printed right side of the inequality, compared with its left side, for the kernel's masses (a = 0), 3 rows, 3
-    letters and level eps = 1. If the printed sum ends at n - 1, both sides are equal.
+    """The printed right side of the first inequality of Lemma 7, compared with the left side, for the kernel's masses
+    (a = 0), 3 rows, 3 letters and level eps = 1. If the printed sum ends at n - 1, both sides are equal.
     """
     m, n, eps = 3, 3, 1.0
     scale = (1.0 + (m - 1) * math.exp(-eps)) ** n
@@ -155,8 +161,9 @@ def first_sum_of_lemma_7() -> Recomputed:
                "it hold.",
 )
 def triangle_inequality() -> Recomputed:
-    """The distances d(x', y) - 1 and d(x, y) where the printed inequality fails most, over all neighbours x, x' and all
-    y in data sets of two rows with two letters. The reversed inequality holds for all such x, x' and y.
+    """The numbers d(x', y) - 1 and d(x, y) where the printed inequality d(x, y) <= d(x', y) - 1 fails most, over all
+    neighbours x, x' and all y in data sets of two rows with two letters. The reversed inequality holds for all such x,
+    x' and y.
     """
     table, (first, second) = distances(2, 2), neighbours(2, 2)
     x, other = np.concatenate([first, second]), np.concatenate([second, first])
@@ -187,7 +194,9 @@ def kernel_level_of_an_impossible_letter() -> Recomputed:
     correction="Exactly eps; coded in whole numbers it never exceeds it.",
 )
 def level_of_randomised_response() -> Recomputed:
-    """The level eps, compared with the privacy level of the randomised response that is coded in whole numbers."""
+    """The level eps = 1.5, compared with the privacy level of randomised response as implemented, with probabilities in
+    whole numbers.
+    """
     found = RandomizedResponse(epsilon=1.5, letters=4, records=3).dp()
     return Recomputed("holds" if 1.5 - _CLOSE <= found <= 1.5 else "false", 1.5, found)
 
@@ -198,8 +207,8 @@ def level_of_randomised_response() -> Recomputed:
     correction="Both are max(h^-1(D), 0), and one mechanism has both.",
 )
 def uniform_prior() -> Recomputed:
-    """The least identifiability, compared with the least differential privacy level, under the uniform prior on four
-    letters at distortion .3 n.
+    """The least identifiability level, compared with the least differential privacy level, under the uniform prior on
+    four letters at distortion .3 n for n = 10 rows.
     """
     prior = IndependentRows([[0.25] * 4], [10])
     dp, other = (closed_form("dp", prior, 3.0), closed_form("identifiability", prior, 3.0))
@@ -229,8 +238,8 @@ def informed_adversary() -> Recomputed:
     correction="0.6061, 0.6471, 2.6027, 2.1972.",
 )
 def example_1() -> Recomputed:
-    """Identifiability of the channel in Example 1. The other three numbers of the example must round to the printed
-    ones.
+    """Identifiability level of the channel in Example 1. The other numbers of the example must round to the printed
+    numbers.
     """
     channel = [[0.6, 0.4], [0.4, 0.6]]
     even, sure = analyse(channel, [0.55, 0.45]), analyse(channel, [0.9, 0.1])
@@ -285,7 +294,7 @@ def kernel_level_of_the_five_star_law() -> Recomputed:
 )
 def information_of_the_kernel_mechanism() -> Recomputed:
     """Shannon's bound H(X) - n H(row), compared with the mutual information of the kernel mechanism, for the prior
-    `PAIR`. For one row the information must equal the result of water-filling.
+    `PAIR`. For one row the mutual information must equal the result of water-filling.
     """
     it = _kernel(PAIR)
     claimed = PAIR.entropy - 2 * entropy_of_row(it.epsilon, 2)
@@ -302,8 +311,8 @@ def information_of_the_kernel_mechanism() -> Recomputed:
     correction="lambda = eps in nats only: in bits the slope of the least information is eps/ln 2.",
 )
 def slope_of_the_least_information() -> Recomputed:
-    """The level eps = 1.5, compared with minus the slope of the least information in bits. In nats that slope must be
-    eps.
+    """The level eps = 1.5, compared with minus the slope of the least mutual information in bits as a function of the
+    distortion. In nats minus the slope must be eps.
     """
     eps, step = 1.5, 1e-5
     at = h(eps, 3, 1)
@@ -371,9 +380,9 @@ def _least_distortion(notion: str, epsilon: float) -> float:
                "(m-1)/m (erratum 7).",
 )
 def least_levels_and_the_relaxed_problem() -> Recomputed:
-    """The bound h(2.5), compared with the least distortion at identifiability 2.5 for the prior `PAIR`, whose kernel
-    mechanism exists only from level 2.89 on. The bounds must hold at several levels, for differential privacy with
-    eps_X added to the level.
+    """The lower bound h(2.5), compared with the least distortion at identifiability level 2.5 for the prior `PAIR`. For
+    this prior, the kernel mechanism exists only from level 2.89 on. The bounds must hold at several levels, for
+    differential privacy with eps_X added to the level.
     """
     own = PriorConstants.of(PAIR).prior_level
     holds = True
@@ -410,7 +419,7 @@ def least_identifiability() -> Recomputed:
 )
 def distortion_of_the_kernel_mechanism() -> Recomputed:
     """The value h(eps), compared with the distortion of the kernel mechanism at eps = eps~_X + .5, for the prior
-    `PAIR`. An output law must exist at every tested level from eps~_X on, and at none below.
+    `PAIR`. A law of the mechanism's output must exist at every tested level from eps~_X on, and at none below.
     """
     start = PriorConstants.of(PAIR).kernel_level
     negative = [inverse_kernel(PAIR.vector(), ratio(start + above), 2, 2)[1] is not None
@@ -429,7 +438,7 @@ def distortion_of_the_kernel_mechanism() -> Recomputed:
 )
 def distortion_of_randomised_response() -> Recomputed:
     """The value h(1.5), compared with the distortion of formula (2.22) computed entry by entry, for three letters,
-    three rows and an uneven law. The privacy level must equal eps up to rounding.
+    three rows and an uneven law of a row. The privacy level must equal eps up to rounding.
     """
     letters, rows, eps = 3, 3, 1.5
     table = np.exp(-eps * distances(letters, rows))

@@ -1,9 +1,10 @@
-"""The problem R-PD of Wang 2016, a relaxation of both the identifiability and the differential privacy problem. R-PD
-has one probability mass for each of n + 1 distances, and its least mean distance is the function h.
+"""The problem R-PD of Wang 2016, a relaxation of both the identifiability and the differential privacy problem. The
+variables of R-PD are the probabilities of the distances 0 to n between a data set of n rows and an output. The least
+mean distance, as a function of the privacy level, is the function h.
 
 Source: Wang 2016, Lemma 7; spec privacy_notions 3.
 
-The module also contains the priors of examples, figures and claims.
+The module also contains the priors that examples, figures and claims use.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ row.
 
 
 def relaxed_distortion(epsilon: float, letters: int, rows: int) -> float:
-    """Value of R-PD: the least mean distance of a posterior of this level from one output, by a linear program with one
-    mass for each of n + 1 distances.
+    """Value of R-PD: the least mean distance between the data set and one output, under a posterior of the given
+    privacy level. The value is computed by a linear program in the probabilities of the n + 1 distances.
 
     Args:
         epsilon: privacy level in nats.
-        letters: number m of letters.
+        letters: number m >= 2 of values (letters) that a row can have.
         rows: number n of rows.
     """
     factor, m, n = math.exp(epsilon), letters, rows

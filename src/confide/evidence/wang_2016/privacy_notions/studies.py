@@ -1,4 +1,4 @@
-"""Studies of chapter 2 of Wang 2016, each of one figure or group of examples.
+"""Studies of chapter 2 of Wang 2016. Each study examines one figure or group of examples.
 
 `PAIR_OF_ROWS`: Figure 2.2, identifiability and differential privacy as functions of the distortion, for a prior at
 which the two differ. The prior is that of two bits that agree with probability .9: p = (.45, .05, .05, .45). Formulas:
@@ -17,8 +17,8 @@ ships it. Any table of items, people and scores works.
 `STARS`: Figure 2.4b, privacy and distortion for the ratings of one movie, with exact curves that the source does not
 print.
 
-`THREE_NOTIONS`: all three notions at once, for four mechanisms on rows of one law. Each mechanism's three levels are
-shown at each distortion.
+`THREE_NOTIONS`: all three notions together, for four mechanisms on rows that all have the same law. Each mechanism's
+three levels are shown at each distortion.
 """
 
 from __future__ import annotations
@@ -142,11 +142,11 @@ _SHORT = ("least identifiability", "kernel: identifiability", "least dp", "kerne
 
 
 def relations(prior: Prior, distortion: float) -> Table:
-    """The relations between the notions at one distortion, as certified inequalities.
+    """Table of the relations between the three notions at one distortion, as inequalities with certified numbers.
 
     Args:
         prior: prior under which all databases are possible.
-        distortion: distortion in (0, h(eps~_X)].
+        distortion: distortion (expected number of changed rows) in (0, h(eps~_X)].
     """
     found = PriorConstants.of(prior)
     level = h_inverse(distortion, prior.letters, prior.records)
@@ -206,8 +206,9 @@ _OWN, _KERNEL = math.log(_A / _B), math.acosh(_A / _B)
 
 
 def dp_level(distortion: float) -> float:
-    """The least differential privacy level eps_d*(D) of the pair, in nats. The inverse function of eps_d* is D_d* =
-    2b + 2a e^-epsilon up to level ln(a/b), and h above it.
+    """The least differential privacy level eps_d*(D) at distortion D for the prior of the study, in nats. The prior is
+    (a, b, b, a) with a = .45 and b = .05. The inverse function of eps_d* is D_d* = 2b + 2a e^-epsilon up to level
+    ln(a/b), and h above this level.
     """
     if distortion <= h(_OWN, 2, 2):
         return h_inverse(distortion, 2, 2)
@@ -215,8 +216,9 @@ def dp_level(distortion: float) -> float:
 
 
 def identifiability_level(distortion: float) -> float:
-    """The least identifiability level eps_i*(D) of the pair, in nats. The inverse function of eps_i* is D_i* = 1 + 2a -
-    2b e^epsilon between the levels ln(a/b) and arccosh(a/b), and h above them.
+    """The least identifiability level eps_i*(D) at distortion D for the prior of the study, in nats. The prior is (a,
+    b, b, a) with a = .45 and b = .05. The inverse function of eps_i* is D_i* = 1 + 2a - 2b e^epsilon between the levels
+    ln(a/b) and arccosh(a/b), and h above arccosh(a/b).
     """
     if distortion <= h(_KERNEL, 2, 2):
         return h_inverse(distortion, 2, 2)
@@ -224,11 +226,11 @@ def identifiability_level(distortion: float) -> float:
 
 
 def information(distortion: float) -> float:
-    """The least information eps_m*(D) of the pair, in nats: 2a (ln 2 - H_b((D - 2b)/(4a))) for D from h(arccosh(a/b))
-    to 1.
+    """The least mutual information eps_m*(D) at distortion D for the prior (a, b, b, a) of the study, with a = .45 and
+    b = .05, in nats. The value is 2a (ln 2 - H_b((D - 2b)/(4a))), where H_b is the binary entropy in nats.
 
     Args:
-        distortion: distortion D in this range.
+        distortion: distortion D from h(arccosh(a/b)) to 1.
     """
     share = (distortion - 2 * _B) / (4 * _A)
     return 2 * _A * (math.log(2) + share * math.log(share) + (1 - share) * math.log1p(-share))
@@ -290,9 +292,10 @@ def uncertified_distortion(prior: Prior, epsilon: float, *, joint: bool) -> floa
     dense linear program. For comparison only, because no result is certified.
 
     Args:
-        prior: prior with few databases.
+        prior: prior on few databases; the linear program has a variable for each pair of databases.
         epsilon: privacy level in nats.
-        joint: whether the level limits the joint law (identifiability), or the channel (differential privacy).
+        joint: True for a level of identifiability, which limits the joint law of data and output; False for a level of
+            differential privacy, which limits the channel.
     """
     m, n, law = prior.letters, prior.records, prior.vector()
     size, d = len(law), distances(m, n)
@@ -358,18 +361,18 @@ _ITEMS = 200
 
 def rating_levels(source: Any, *, columns: tuple[str, str, str] = ("item", "user", "score"), most: int = _ITEMS,
                   values: int = 5) -> NDArray[np.float64]:
-    """The levels eps_X of the most-rated items, if every person rates each item. Missing scores are taken as uniformly
-    random.
+    """The constants eps_X of the items with the most ratings: the privacy loss before any release, if every person has
+    a score for each item. Missing scores are taken as uniformly random.
 
     Args:
         source: table, or anything that `confide.tables.open_table` can open as a table.
         columns: names of the three columns: the rated item, the person, and the score in (0, values], which is rounded
             up.
-        most: number of items.
+        most: largest number of items to return.
         values: number of possible scores.
 
     Returns:
-        (most,) levels in nats, most rated item first.
+        The levels in nats, shape (k,) for k <= most items. The item with the most ratings comes first.
 
     Raises:
         InvalidInput: the table or a column does not exist, or a score is out of range.

@@ -1,7 +1,7 @@
 """Claims of chapter 4 of Wu 2017 about auctions of bundles.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def classes_of_valuations() -> Recomputed:
     """Number of valuation classes with a pattern that refutes gross substitutes. Unit demand, additive, capped and
     symmetric concave valuations of five goods must have none.
 
-    One submodular valuation, which is no gross substitutes valuation, must have such a pattern. In the submodular
-    valuation, the value of a bundle is half the number of points that its goods cover.
+    One submodular valuation that violates gross substitutes must have such a pattern. In this valuation, each good
+    covers some points, and the value of a bundle is half the number of points that the goods of the bundle cover.
     """
     row = [0.2, 0.15, 0.1, 0.25, 0.05]
     sound = [UnitDemandValuation().bidder(row, 5), Additive().bidder(row, 5),
@@ -102,9 +102,9 @@ def classes_of_valuations() -> Recomputed:
                "3). At n = 1024, T = 10 a history costs 1.38 epsilon. With tests at the end of a round 2T + 1.",
 )
 def privacy_of_bundles() -> Recomputed:
-    """Privacy loss of one history of Algorithm 6 under its own noise, which claims a loss of 1. In every round two bids
-    on different goods and one report differ, for 1024 bidders and 10 rounds. Every block that contains such a bid or
-    report is counted.
+    """Privacy loss of Algorithm 6 under the printed noise for one pair of neighbouring runs, compared with the claimed
+    loss of 1. In every round two bids on different goods and one report differ, for 1024 bidders and 10 rounds. The
+    loss counts every sum of the counters that contains such a bid or report.
     """
     setting = BundleSetting(people=1024, goods=20, epsilon=1.0, failure_probability=0.05, increment=1.0, tolerance=1.0)
     rounds = setting.rounds
@@ -124,8 +124,8 @@ def privacy_of_bundles() -> Recomputed:
                "(erratum 11).",
 )
 def bids_on_nothing() -> Recomputed:
-    """Number of 24 satisfied bidders who pass the printed test ">=" with the bundle that they hold. Such bidders have
-    no good to bid on.
+    """Number of bidders, of 24 satisfied ones, that must bid again according to the printed test ">=". Such bidders
+    have no good to bid on.
 
     No superset of the bundle of any of these bidders is worth more at the prices. With the test ">" no bidder passes.
     """
@@ -218,8 +218,8 @@ def _crowded(groups: int, size: int, goods: int, step: float, spare: int) -> Flo
 )
 def reports_of_lost_goods() -> Recomputed:
     """The welfare loss against the optimum as a multiple of alpha d, where d is the number of all copies. A bidder
-    drops goods only in their own slot, as printed. Bidders who lose a good after their slot in the last round never
-    report the loss.
+    drops goods only in their own slot, as printed. A slot is the bidder's turn in a round. Bidders who lose a good
+    after their slot in the last round never report the loss.
 
     The market has unit demand, no noise (error bound E = 1) and required accuracy alpha = .3, for which increment and
     tolerance are .1. Nine of ten groups of 47 bidders lose good 0 in the same round. With tests at the end of a round,
@@ -251,7 +251,7 @@ def rounds_of_bundles() -> Recomputed:
     """Largest ratio of the proved number of rounds to the printed 10/(alpha rho), where alpha is the price increment
     and rho the tolerance, at the worst alpha.
 
-    In R rounds reports give the lower bound (R(rho d - 4E) - n)/2 on the number of bids, where n is the number of
+    The reports of R rounds give the lower bound (R(rho d - 4E) - n)/2 on the number of bids, where n is the number of
     bidders, d that of all copies, and E the error bound. At each of ceil(1/alpha) prices, a good takes at most as many
     bids as it has copies. With d > n and rho d >= 8E it follows that R <= (4 ceil(1/alpha) + 2)/rho.
     """
@@ -274,7 +274,7 @@ def rounds_of_bundles() -> Recomputed:
 )
 def enough_goods() -> Recomputed:
     """The total number of copies 24E'/alpha that Lemma 4.4.7 needs, compared with (12E' + 3)/alpha, the number that
-    Theorem 4.4.2 requires for a single good. Here E' is the error bound and alpha the accuracy.
+    Theorem 4.4.2 requires for a single good. Here E' is the error bound of all counts and alpha the accuracy.
     """
     found = bundle_threshold(10**6, 1, 0.5, 1.0, 0.05)
     return Recomputed("holds-with-correction" if found.people > found.supply else "holds", found.supply, found.people)
@@ -306,8 +306,8 @@ def _fewest(goods: int, alpha: float, epsilon: float) -> float:
     correction="From 6.6e9 bidders on even at alpha = .9, epsilon = 10, k = 100, gamma = .05.",
 )
 def bundles_at_practical_size() -> Recomputed:
-    """Least number of bidders at which Theorem 4.4.2 promises anything, for 100 goods, accuracy alpha = .9, epsilon =
-    10 and failure probability gamma = .05.
+    """Least number of bidders at which the welfare loss that Theorem 4.4.2 allows is below the trivial bound, for 100
+    goods, accuracy alpha = .9, epsilon = 10 and failure probability gamma = .05.
     """
     found = _fewest(100, 0.9, 10.0)
     return Recomputed("vacuous-at-practical-size" if found > 1e7 else "holds", 1e7, found)
@@ -322,8 +322,8 @@ def bundles_at_practical_size() -> Recomputed:
                "1,000 goods.",
 )
 def sizes_that_they_need() -> Recomputed:
-    """Growth, from k = 100 to 1,000 goods, of a ratio: the least number of bidders for Theorem 4.4.2 divided by that
-    for Theorem 4.3.5, at accuracy alpha = .5.
+    """Factor by which a ratio grows from k = 100 to 1,000 goods, at accuracy alpha = .5. The ratio is the least number
+    of bidders for Theorem 4.4.2 divided by that for Theorem 4.3.5.
 
     The ratio grows as the number k of goods, because alpha times the number k s of copies must be below the number of
     bidders.

@@ -1,8 +1,10 @@
-"""Claims of chapter 4 of Wu 2017 about counters and privacy. Claims about the counter alone are in
-`wu_2017.claims_streams`, too.
+"""Claims of chapter 4 of Wu 2017 about counters and privacy. Further claims about the counter alone are in
+`wu_2017.claims_streams`.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A counter releases noisy partial sums over blocks of consecutive steps, and a count is a sum of released blocks.
 """
 
 from __future__ import annotations
@@ -75,8 +77,8 @@ def sums_of_a_count() -> Recomputed:
                "are released.",
 )
 def blocks_of_a_count() -> Recomputed:
-    """How many of the counts after 1 to 64 steps are sums of released blocks, with the smallest block first as printed.
-    With the largest block first, all 64 counts are sums of released blocks.
+    """Number of counts, after 1 to 64 steps, that are sums of released blocks, if the smallest block comes first as
+    printed. With the largest block first, all 64 counts are sums of released blocks.
 
     A block is released if it ends at a step and has the length that is finished at that step.
     """
@@ -125,7 +127,7 @@ def lowest_bit() -> Recomputed:
 )
 def databases_of_a_bid() -> Recomputed:
     """Number of partial sums over 8 steps that contain one bid, compared with log2 8 = 3. If the source means the
-    natural logarithm, the claimed number is 2.08.
+    natural logarithm, the claimed number is ln 8 = 2.08.
     """
     found = int(memberships(8, 2).max())
     return Recomputed("holds-with-correction" if found > 3 else "holds", 3.0, float(found))
@@ -139,7 +141,7 @@ def databases_of_a_bid() -> Recomputed:
                "6). The running maximum keeps every bound on the error.",
 )
 def counts_that_fall() -> Recomputed:
-    """Largest fall of a count in one step if the bids of three runs are counted by the printed algorithm.
+    """Largest fall of a published count in one step, if the bids of three runs are counted by the printed algorithm.
 
     The counts that the auction itself publishes never fall.
     """
@@ -199,9 +201,9 @@ def error_of_all_counters() -> Recomputed:
                "everything, the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
 )
 def coalitions() -> Recomputed:
-    """Change of the list of winners that the provider of good 0 sees if the first of two bidders likes good 1 instead.
-    There are two goods of two copies. The list of winners becomes shorter by one, while the other bidder's view does
-    not change.
+    """Change in the length of the list of winners that the provider of good 0 sees, if the first of two bidders likes
+    good 1 instead of good 0. There are two goods of two copies. The list of winners becomes shorter by one, while the
+    other bidder's view does not change.
     """
     auction = PMatch(people=2, goods=2, supply=2, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
     worlds = [auction.run(rows, Noise.simulated(1)).shares["good"].to_pylist()
@@ -220,8 +222,8 @@ def coalitions() -> Recomputed:
                "attained.",
 )
 def billboard_lemma() -> Recomputed:
-    """Largest privacy loss in the outcomes of the other bidder, over all events and 50 random rules. A rule maps a
-    bidder's own bit and a private signal to an outcome.
+    """Largest privacy loss of one bidder in the outcomes of the other bidder, over all events and 50 random rules. A
+    rule maps a bidder's own bit and a private signal to an outcome.
 
     The signal is a randomised response of two bidders' bits at epsilon = .7, and some rule attains this loss.
     """
@@ -254,8 +256,8 @@ def billboard_lemma() -> Recomputed:
                "joint distance with reports is 2T + 1, since a report takes the place of a bid (erratum 2).",
 )
 def split_of_the_sensitivity() -> Recomputed:
-    """Largest distance of the k streams of bids between two neighbouring runs, compared with the distance T of the
-    proof, for T = 8 rounds. A history attains the largest distance.
+    """Largest l1 distance between the k streams of bids in two neighbouring runs, compared with the distance T in the
+    proof, for T = 8 rounds. A pair of runs attains the largest distance.
     """
     found, attained = auction_reach(_ROUNDS), staggered_auction(_ROUNDS)
     bids, _ = bids_and_reports(attained.first, attained.second, attained.billboard)
@@ -271,9 +273,9 @@ def split_of_the_sensitivity() -> Recomputed:
                "rounds of a slot lie in all h blocks.",
 )
 def printed_noise() -> Recomputed:
-    """Privacy loss of one history under the printed noise, which claims a loss of 1, for n = 1024 bidders and T = 8
-    rounds. Bids are on different goods in all rounds, and one report differs at the end. Every block that contains such
-    a bid or report is counted.
+    """Privacy loss of the printed noise for one pair of neighbouring runs, compared with the claimed loss of 1, for n =
+    1024 bidders and T = 8 rounds. In all rounds the bids are on different goods, and one report differs at the end. The
+    loss counts every block that contains such a bid or report.
 
     With noise of scale (2T + 1) h/epsilon, where h is the number of levels, the loss is below 1. With 12, 16 or 32
     rounds and up to 4096 bidders, no market needs more than the printed noise when all blocks are counted. The proof's
@@ -300,8 +302,8 @@ def printed_noise() -> Recomputed:
                "missing (erratum 1).",
 )
 def reports_of_bids() -> Recomputed:
-    """CountBids: joint distance of bids and reports between two neighbouring runs, compared with the 2T that the noise
-    covers, for T = 8 rounds.
+    """Joint l1 distance of bids and reports in two neighbouring runs of the auction CountBids, compared with the
+    sensitivity 2T for which the noise is scaled, for T = 8 rounds.
     """
     found = auction_reach(_ROUNDS, "bidding")
     short = _setting().levels > math.log2(_setting().horizon)
@@ -316,7 +318,7 @@ def reports_of_bids() -> Recomputed:
     correction="At most T = 8/(alpha rho) times, as Algorithm 4 sets it: 8 times as many.",
 )
 def most_bids_of_one() -> Recomputed:
-    """Number of rounds, which bounds the bids of one bidder, in units of 1/(alpha rho)."""
+    """Number of rounds as a multiple of 1/(alpha rho). The number of rounds bounds the number of bids of one bidder."""
     found = MatchingSetting(people=100, goods=8, epsilon=1.0, failure_probability=0.05, increment=0.1,
                             tolerance=0.1).rounds * 0.01
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -331,8 +333,8 @@ def most_bids_of_one() -> Recomputed:
                "only if nobody outbids them: 45% of 200 bidders end otherwise. All decodes agree.",
 )
 def final_items() -> Recomputed:
-    """Share of bidders who do not end with the good that they bid on last. Every decode of a bidder's good must equal
-    the good that was allocated.
+    """Share of bidders who do not end with the good that they bid on last. The good that each bidder computes from the
+    public output must equal the good that was allocated.
 
     A bidder who was outbid in the last round, or who no longer likes any good at its price, holds nothing.
     """

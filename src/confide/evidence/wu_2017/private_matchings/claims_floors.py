@@ -1,7 +1,11 @@
 """Claims of chapter 4 of Wu 2017 about lower bounds on the error of private mechanisms.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+Q is the lower bound of `reconstruction_floor` on the share of wrong bits. A gadget is a small group of bidders, and
+their wishes encode one secret bit. A spy is a bidder of a gadget who tries to guess the bit from the good that they
+get.
 """
 
 from __future__ import annotations
@@ -40,8 +44,8 @@ claim = claims_of("Wu 2017", family="allocation")
     correction="Attained by randomised response: .2689 at epsilon = 1.",
 )
 def reconstruction() -> Recomputed:
-    """The lower bound Q on the share of wrong bits at epsilon = 1, compared with the share that randomised response
-    gets wrong. The two are equal.
+    """The lower bound Q on the share of wrong bits at epsilon = 1, compared with the share of bits that randomised
+    response gets wrong. The two are equal.
     """
     reported = response_table(1.0, 2)
     found = reported.other / reported.total
@@ -57,8 +61,8 @@ def reconstruction() -> Recomputed:
                "is 1 at D = (0, 0), not 1/2.",
 )
 def a_fixed_database() -> Recomputed:
-    """The probability P[M(D')_i = D_i] over a uniform position i, compared with 1 - (1 - a)(1 - beta) = 1/2, for the
-    database D = (0, 0) of two bits.
+    """The probability P[M(D')_i = D_i] for a uniform position i, compared with the bound 1 - (1 - a)(1 - beta) = 1/2 in
+    the proof, for the database D = (0, 0) of two bits. D' is D with bit i flipped.
 
     The map M sends (0, 0), (1, 0) and (0, 1) to (0, 0), and (1, 1) to (0, 1), so at most one of two bits is wrong. For
     a uniform database D the probability is at most 1/2, for this map and every other map with at most one wrong bit.
@@ -101,8 +105,8 @@ def small_parameters() -> Recomputed:
 def prices_of_single_copies() -> Recomputed:
     """Share of 40 bits that exact equilibrium prices reveal, compared with the share that constant prices of 1 reveal.
 
-    At constant prices of 1 everybody is content with nothing. Constant prices of 1 are an equilibrium with beta = 1.
-    Constant prices reveal nothing, so half of the bits are guessed by chance.
+    At constant prices of 1, every bidder is satisfied without a good. Constant prices of 1 are an approximate
+    equilibrium with beta = 1. Constant prices reveal nothing, so half of the bits are guessed by chance.
     """
     market = PriceGadgets.drawn(40, seed=3)
     run = exact_auction(market.values, 1, 0.125)
@@ -146,10 +150,11 @@ def prices_of_few_copies() -> Recomputed:
     correction="Attained where everybody gets the good that randomised response names: .2689 at epsilon = 1.",
 )
 def allocations_in_public() -> Recomputed:
-    """The lower bound Q at epsilon = 1, compared with the welfare per bidder that the best private public allocation of
-    two goods loses.
+    """The lower bound Q at epsilon = 1, compared with the least welfare loss per bidder of an allocation of two goods
+    that is published as a whole under differential privacy.
 
-    The best private public allocation gives every bidder the good that randomised response names.
+    The best allocation that is published as a whole under differential privacy gives every bidder the good that
+    randomised response names.
     """
     floor, reported = allocation_floor(1.0).least, response_table(1.0, 2)
     found = 1.0 - reported.same / reported.total
@@ -164,7 +169,8 @@ def allocations_in_public() -> Recomputed:
 )
 def joint_beside_public() -> Recomputed:
     """Welfare per bidder that a jointly private auction loses where every good has a copy for everybody. This auction
-    reveals nothing to others (epsilon = 0). A publicly private allocation loses at least .269 at epsilon = 1.
+    reveals nothing to others (epsilon = 0). An allocation that is published as a whole under differential privacy loses
+    at least .269 at epsilon = 1.
     """
     bits = PriceGadgets.drawn(64, seed=5).bits
     values = np.stack([1.0 - bits, bits.astype(np.float64)], axis=1)
@@ -202,8 +208,8 @@ def gadget_welfare() -> Recomputed:
     correction="In fractions, certified by the printed primal and dual solutions, s = 1, 2, 5, 50.",
 )
 def spy_program() -> Recomputed:
-    """Optimum of the linear program, solved in fractions and certified by the printed primal and dual solutions, for
-    supplies of 1, 2, 5 and 50.
+    """Optimum of the source's linear program, in exact fractions and certified by the printed primal and dual
+    solutions, for supplies of 1, 2, 5 and 50.
     """
     found = set()
     for supply in (1, 2, 5, 50):
@@ -219,8 +225,8 @@ def spy_program() -> Recomputed:
     correction="RB counts right bits (erratum 10): the error is at most 49/128 = .383, below Q(.1, .1, .01) = .422.",
 )
 def right_bits() -> Recomputed:
-    """The lower bound Q(.1, .1, .01) on errors, compared with 1 - 79/128. The source's RB counts right bits, so 1 -
-    79/128 is the error that private mechanisms would have.
+    """The lower bound Q(.1, .1, .01) on errors, compared with 1 - 79/128. The source's quantity RB counts right bits,
+    so 1 - 79/128 is the share of wrong bits that private mechanisms would have.
 
     The error 1 - 79/128 is below the lower bound Q, so the contradiction in the proof holds. An error of 79/128 would
     be no contradiction.
@@ -251,9 +257,9 @@ def spies_guess() -> Recomputed:
                "epsilon = delta = .1 it needs 167 copies, where the source asks for 8.",
 )
 def supply_that_privacy_needs() -> Recomputed:
-    """Least number of copies at which a welfare loss of .001 per bidder is not excluded, for epsilon = delta = .1 and
-    failure probability .01. The printed bound 1/(16 s(s + 1)) is compared with the sharper bound, which falls as 1/(s +
-    1).
+    """Least number of copies of each good at which the lower bounds do not exclude a welfare loss of .001 per bidder,
+    for epsilon = delta = .1 and failure probability .01. The printed bound 1/(16 s(s + 1)) is compared with the sharper
+    bound, which falls as 1/(s + 1).
     """
     printed = next(s for s in range(1, 1000) if printed_supply_floor(s).least <= 0.001)
     ours = next(s for s in range(1, 10_000) if supply_floor(s, 0.1, 0.1, 0.01).least <= 0.001)

@@ -1,7 +1,8 @@
 """Claims of chapter 4 of Wu 2017 about matchings.
 
 Errata are numbered as in spec allocation section 9. Each public function recomputes the evidence for a claim. The
-argument `line` of a claim is a line number in the source's text as we read it, in which symbols are often lost.
+argument `line` of a claim is a line number in the plain-text copy of the source that was checked, in which symbols are
+often lost.
 """
 
 from __future__ import annotations
@@ -121,8 +122,8 @@ def _fits(held: tuple[int, ...], supply: int) -> bool:
     correction="To within one increment: .094 at alpha = .1, 200 bidders and 8 goods, without noise.",
 )
 def most_preferred_goods() -> Recomputed:
-    """Largest regret of any bidder against their best good without noise, for price increment .1, 200 bidders and 8
-    goods.
+    """Largest amount by which a bidder's gain falls short of the gain from their best good at the final prices, without
+    noise, for price increment .1, 200 bidders and 8 goods.
     """
     values = _rows(200, 8, 1)
     run = exact_auction(values, 20, 0.1)
@@ -168,8 +169,9 @@ def least_supply_of_all() -> Recomputed:
                "times as many as bidders.",
 )
 def printed_constants() -> Recomputed:
-    """The printed reserve of 2E + 1 copies of each good, compared with the number n = 10^6 of bidders. There are 100
-    goods, increment and tolerance are 1/30, epsilon is 1, and the failure probability is .05.
+    """The printed reserve of 2E + 1 copies of each good, where E bounds the error of all counts, compared with the
+    number n = 10^6 of bidders. There are 100 goods, increment and tolerance are 1/30, epsilon is 1, and the failure
+    probability is .05.
     """
     third = Fraction(1, 30)
     setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05, increment=third,
@@ -187,7 +189,7 @@ def printed_constants() -> Recomputed:
 )
 def failure_probability() -> Recomputed:
     """Ratio of the error bound E at failure probability 10^-6 to that at .05, for 100 goods. The failure probability
-    gamma is missing among the arguments of PMatch(alpha, rho, epsilon).
+    gamma is missing among the arguments of the source's PMatch(alpha, rho, epsilon).
     """
     errors = [MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=gamma, increment=0.1,
                               tolerance=0.1).error
@@ -205,8 +207,9 @@ def failure_probability() -> Recomputed:
                "20 copies.",
 )
 def outbid_one_early() -> Recomputed:
-    """Welfare as a share of the optimum without noise, with the text's rule and with the printed algorithm's rule. By
-    the text, a holder is outbid by more than s' bids, and by the printed algorithm, by s' bids.
+    """Welfare as a share of the optimum without noise, with the text's rule and with the printed algorithm's rule. A
+    bidder who holds a good is outbid by more than s' later bids according to the text, and by s' later bids according
+    to the printed algorithm. Here s' is the supply less the reserve.
 
     The market has 200 bidders and 8 goods of 20 copies, and the price increment is .05. If every good has one copy, the
     printed algorithm matches nobody.
@@ -234,10 +237,11 @@ def outbid_one_early() -> Recomputed:
                "20 copies.",
 )
 def two_kinds_of_nothing() -> Recomputed:
-    """Number of copies allocated beyond the supply, if one symbol means both "free" and "out". With one symbol nobody
-    who holds a good is ever tested.
+    """Number of copies allocated beyond the supply, if one symbol means both "free" (without a good) and "out" (without
+    interest). With one symbol, the algorithm never tests whether a bidder who holds a good is outbid.
 
-    The first round is also the last, since nobody reports. Every bidder keeps the good that they bid on.
+    The first round is also the last, since no bidder reports that they are outbid. Every bidder keeps the good that
+    they bid on.
     """
     run = exact_auction(_rows(200, 8, 1), 20, 0.05, rounds=1)
     found = float(run.counts.max() - 20)
@@ -277,10 +281,10 @@ def lagging_prices() -> Recomputed:
 )
 def copies_left() -> Recomputed:
     """Largest number of unsold copies of a good with a positive price, without noise and with a reserve of 1 as
-    printed. The claimed bound is 4E + 1, which is 1 without noise.
+    printed. The claimed bound is 4E + 1 for error bound E, which is 1 without noise.
 
-    With the corrected rule, the number is 1. By that rule more bids than the effective supply s' are needed to outbid a
-    holder.
+    Under the corrected rule, the number is 1. The corrected rule outbids a holder only after more bids than the
+    effective supply s', which is the supply less the reserve.
     """
     left = {}
     for corrected in (True, False):
@@ -310,8 +314,9 @@ def highest_price() -> Recomputed:
                "and 1.08 times that at .999.",
 )
 def bids_in_all() -> Recomputed:
-    """Ratio of our bound (3/2 ceil(1/alpha) + 1/4) n on the number of bids to the printed 3n/alpha, where n is the
-    number of bidders and alpha the price increment. The ratio is that at the worst alpha.
+    """Ratio of the bound (3/2 ceil(1/alpha) + 1/4) n of this project on the number of bids to the printed bound
+    3n/alpha, where n is the number of bidders and alpha the price increment. The ratio is that at the worst alpha. The
+    effective supply s' is the supply less the reserve.
 
     A good with effective supply s' and a positive price took at most s' counted bids at each of ceil(1/alpha) prices
     below 1. The number of true bids on such a good is at most ceil(1/alpha) s' + E, where E bounds the error of a
@@ -337,8 +342,9 @@ def bids_in_all() -> Recomputed:
                "5.2e9 bidders at n = 10^10, k = 100, alpha = .5, epsilon = 1.",
 )
 def enough_bidders() -> Recomputed:
-    """The number 8E'/rho of bidders that Lemma 4.3.9 needs, compared with the least number that the theorem requires.
-    The theorem requires n > s bidders and a supply s of at least (16E' + 4)/alpha.
+    """The number 8E'/rho of bidders that Lemma 4.3.9 needs, compared with the least number that Theorem 4.3.5 requires.
+    The theorem requires n > s bidders and a supply s of at least (16E' + 4)/alpha, where E' is the theorem's error
+    bound.
     """
     n = 10**10
     found = matching_threshold(n, 100, 0.5, 1.0, 0.05)
@@ -398,8 +404,8 @@ def theorem_at_a_million() -> Recomputed:
                "= 1 from 7.6e9 on, at alpha = .1 from 1.8e12 on.",
 )
 def fewest_bidders() -> Recomputed:
-    """Least number of bidders at which Theorem 4.3.5 promises anything, for 100 goods, accuracy alpha = .9, epsilon =
-    10 and failure probability gamma = .05.
+    """Least number of bidders at which some supply meets the requirements of Theorem 4.3.5 and is not enough for
+    everybody, for 100 goods, accuracy alpha = .9, epsilon = 10 and failure probability gamma = .05.
     """
     found = smallest_people(100, 0.9, 10.0, 0.05)
     return Recomputed("vacuous-at-practical-size" if found > 10**7 else "holds", 1e7, float(found))
@@ -448,7 +454,7 @@ def share_of_the_optimum() -> Recomputed:
 )
 def supply_for_a_share() -> Recomputed:
     """Least ratio of the supply 18E/alpha, which the source gives as an alternative, to the 12E/alpha + 6E + 1 copies
-    that the proof needs. The minimum is taken over error bounds E and price increments alpha up to 1.
+    that the proof needs. The minimum is taken over error bounds E of the counts and price increments alpha up to 1.
     """
     found = min(18.0 * error / alpha / (12.0 * error / alpha + 6.0 * error + 1.0)
                 for error in (0.0, 1.0, 10.0) for alpha in (0.1, 0.5, 1.0))

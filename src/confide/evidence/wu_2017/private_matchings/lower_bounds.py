@@ -1,7 +1,8 @@
 """Limits of private mechanisms: lower bounds on the error of prices and allocations, and the supply that privacy needs.
 
-All proofs reduce to guessing bits in people's rows. From a private output only few of these bits can be guessed right,
-so an output that reveals many of them is not private. The reductions themselves are in `gadgets`.
+All proofs encode secret bits in people's rows and then guess the bits from the output. From a private output only few
+of these bits can be guessed right, so an output that reveals many of them is not private. The constructions are in
+`confide.allocation.instances`.
 
 Source: Wu 2017, section 4.5, re-derived; spec allocation 8.
 """
@@ -31,9 +32,9 @@ class Floor:
     """A lower bound on an error.
 
     Args:
-        least: lower bound on the error. A bound of 0 or less says nothing.
-        of: name of the error and of the mechanisms.
-        source: source of the bound.
+        least: lower bound on the error, in the unit that `of` names. A bound of 0 or less says nothing.
+        of: name of the error, and of the mechanisms to which the bound applies.
+        source: theorem from which the bound comes.
     """
 
     least: float
@@ -42,7 +43,7 @@ class Floor:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says nothing."""
+        """Whether the bound says nothing, because it is 0 or less."""
         return not self.least > 0.0
 
 
@@ -71,12 +72,12 @@ def reconstruction_floor(epsilon: float, delta: float = 0.0, failure_probability
     wrong, except with the failure probability beta. Then P[M(D)_i = D_i] >= (1 - a)(1 - beta). Let D' be D with bit i
     flipped, which is also uniform. Then P[M(D')_i = D_i] <= 1 - (1 - a)(1 - beta). By privacy, the first probability is
     at most e^epsilon times the second, plus delta. The proof uses only expectations, so the error may be an expectation
-    over the coins of the guess.
+    over the random draws of the guess.
 
     Args:
         epsilon: privacy loss in nats, > 0.
-        delta: in [0, 1).
-        failure_probability: probability beta in [0, 1) that the share of errors is larger.
+        delta: parameter delta of the privacy guarantee, in [0, 1).
+        failure_probability: probability beta in [0, 1) with which the guess may get a larger share of bits wrong.
 
     Raises:
         InvalidInput: a number is out of range.
@@ -98,23 +99,23 @@ def price_floor(epsilon: float, delta: float = 0.0, failure_probability: float =
     """Lower bound on the share of bidders that private prices leave unsatisfied, where every good has one copy.
 
     The prices are those of an (alpha, beta, rho)-approximate equilibrium with alpha < 1/2 and beta < 1, so that every
-    good with a positive price is sold. With beta >= 1 the bound is false. If beta >= 1, prices that are all 1, whatever
-    the bids, are private and satisfy everybody with nothing.
+    good with a positive price is sold. With beta >= 1 the bound is false. If beta >= 1, constant prices of 1 are
+    private, and every bidder is satisfied without a good.
 
     Proof. Two bidders of a gadget of `PriceGadgets` want the same good H, and nobody wants its other good L. If both
     bidders are satisfied, the price of H is at least 1 - alpha > 1/2, as one of the two does not get H. If the price of
     L is above 1/2, the holder of L is not satisfied. The bit is guessed from the prices if exactly one of the two
-    prices is above 1/2, and otherwise by a fair coin. One unsatisfied bidder spoils at most one gadget as a member and
-    one as a holder, each by a half. So rho n bidders spoil rho n of n/2 bits in expectation, and each bit is encoded in
-    two bidders' rows.
+    prices is above 1/2, and otherwise by a fair coin. One unsatisfied bidder can make the guess fail in at most one
+    gadget as a member and in one as a holder, each with probability 1/2. So rho n unsatisfied bidders make the guess
+    fail for rho n of n/2 bits in expectation, and each bit is encoded in two bidders' rows.
 
     Args:
         epsilon: privacy loss of standard differential privacy, in nats, > 0.
-        delta: in [0, 1).
-        failure_probability: probability beta in [0, 1) that the prices are no such equilibrium.
+        delta: parameter delta of the privacy guarantee, in [0, 1).
+        failure_probability: probability in [0, 1) that the prices are no such equilibrium.
 
-    Source: Wu 2017, Theorem 4.5.2, corrected: beta < 1 is needed, and a spoilt gadget was counted once where a bidder
-    can spoil two; spec allocation 8.
+    Source: Wu 2017, Theorem 4.5.2, corrected: beta < 1 is needed, and the source counts one failed gadget for each
+    unsatisfied bidder where two are possible; spec allocation 8.
 
     Example:
         >>> round(price_floor(0.1).least, 4)
@@ -138,8 +139,8 @@ def allocation_floor(epsilon: float, delta: float = 0.0, failure_probability: fl
 
     Args:
         epsilon: privacy loss of standard differential privacy, in nats, > 0.
-        delta: in [0, 1).
-        failure_probability: probability beta in [0, 1) that more welfare is lost.
+        delta: parameter delta of the privacy guarantee, in [0, 1).
+        failure_probability: probability beta in [0, 1) with which the mechanism may lose more welfare.
 
     Source: Wu 2017, Theorem 4.5.3; spec allocation 8.
 
@@ -160,15 +161,16 @@ def printed_supply_floor(
 
     Args:
         supply: number s >= 1 of copies of each good.
-        epsilon: privacy loss, at most .1.
-        delta: at most .1.
-        failure_probability: at most .01.
+        epsilon: privacy loss of joint differential privacy, in nats, in (0, .1].
+        delta: parameter delta of approximate joint differential privacy, in [0, .1].
+        failure_probability: probability in [0, .01] with which the mechanism may lose more welfare.
 
     Raises:
         InvalidInput: epsilon, delta or the failure probability is above its limit. The function `supply_floor` has no
             such limits.
 
-    Source: Wu 2017, Theorem 4.5.4, whose error is an error of bits although RB counts right ones; spec allocation 8.
+    Source: Wu 2017, Theorem 4.5.4, which states a bound on wrong bits although the quantity RB in the proof counts
+    right bits; spec allocation 8.
 
     Example:
         >>> printed_supply_floor(1).least
@@ -191,8 +193,9 @@ def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probab
     """Lower bound on the welfare per bidder that joint differential privacy costs. The bound implies that the supply
     must grow as one over the welfare loss.
 
-    The bound is sharper than the printed theorem, for any number of gadgets and any epsilon. The proof uses the printed
-    theorem's gadgets, with spies that value their good at 1/2. The bound is at least
+    The bound is sharper than the printed theorem, and holds for any number of gadgets and any epsilon. A gadget is a
+    small group of bidders, and their wishes encode one bit. The proof uses the gadgets of the printed theorem, with
+    spies that value their good at 1/2. The bound is at least
 
         (3/4 - beta - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
 
@@ -200,11 +203,11 @@ def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probab
     spies value one good, drawn by a fair coin, at 1/2. Spies who all hold one good guess that the bit names the other
     good, and otherwise they guess by a fair coin.
 
-    If the spies want the real bidder's good, the optimum guesses right with probability 1/2. The guess becomes worse
-    only if all s spies get that good, which costs welfare 1/2. If the spies want the other good, the optimum guesses
-    right. To make the guess a coin costs a spy's good, worth 1/2. To make the guess wrong costs 1 + s/2, as all copies
-    of the real bidder's good are gone. So a gadget that loses welfare w lowers the probability of a right guess by at
-    most w, from an average of 3/4.
+    If the spies want the real bidder's good, the guess from the optimal allocation is right with probability 1/2. The
+    guess becomes worse only if all s spies get that good, which costs welfare 1/2. If the spies want the other good,
+    the guess from the optimal allocation is right. To turn this guess into a fair coin costs one spy's good, worth 1/2.
+    To make the guess wrong costs 1 + s/2, because all copies of the real bidder's good then go to the spies. So a
+    gadget that loses welfare w lowers the probability of a right guess by at most w, from an average of 3/4.
 
     Except with probability beta, the k = n/(s + 1) gadgets together lose at most n a, where a is the loss per bidder.
     The share of right guesses is therefore at least 3/4 - a (s + 1) - beta. Each bit is encoded in the row of one real
@@ -213,8 +216,8 @@ def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probab
     Args:
         supply: number s >= 1 of copies of each good.
         epsilon: privacy loss of joint differential privacy, in nats, > 0.
-        delta: in [0, 1).
-        failure_probability: probability beta in [0, 1) that more welfare is lost.
+        delta: parameter delta of the privacy guarantee, in [0, 1).
+        failure_probability: probability beta in [0, 1) with which the mechanism may lose more welfare.
 
     Source: ours, after Wu 2017, Theorem 4.5.4; spec allocation 8.
 
@@ -233,10 +236,10 @@ def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure_probab
     """The least number of copies of each good at which `supply_floor` does not exclude a given welfare loss per bidder.
 
     Args:
-        loss: welfare loss per bidder, in (0, 1).
+        loss: allowed welfare loss per bidder, in (0, 1). The largest value of a good is 1.
         epsilon: privacy loss of joint differential privacy, in nats, > 0.
-        delta: in [0, 1).
-        failure_probability: probability beta in [0, 1) that more welfare is lost.
+        delta: parameter delta of the privacy guarantee, in [0, 1).
+        failure_probability: probability beta in [0, 1) with which the mechanism may lose more welfare.
 
     Example:
         >>> least_supply(0.001, 0.1), least_supply(0.001, 2.0)
@@ -254,14 +257,14 @@ class SpyProgram:
     """The linear program of the printed theorem, in exact fractions: the least share of bits that spies can guess at a
     given loss of welfare.
 
-    The variables (a1, a2, d1, d2, t) are shares of gadgets. The share t is that of agreeing gadgets, in which the spies
-    want the real bidder's good. In the shares a1 and a2 of agreeing gadgets that good goes to the real bidder, or to
-    the spies. In the shares d1 and d2 of the other gadgets everybody is served, or everybody but one spy.
+    The variables (a1, a2, d1, d2, t) are shares of all gadgets. The share t counts agreeing gadgets, in which the spies
+    want the real bidder's good. In a share a1 this good goes to the real bidder, and in a share a2 to the spies. Among
+    the other gadgets, every bidder gets a good in a share d1, and every bidder except one spy in a share d2.
 
     Args:
         supply: number s >= 1 of copies of each good.
-        worth: value eta of a spy's good, in (0, 1); None for the printed 1/(4s).
-        slack: welfare that may be lost in each gadget, >= 0; None for the printed 1/(16 s).
+        worth: value eta of the good that a spy wants, in (0, 1); None for the printed value 1/(4s).
+        slack: welfare that may be lost per gadget, >= 0; None for the printed value 1/(16 s).
         drift: largest difference lambda between the share of agreeing gadgets and 1/2, in [0, 1/2).
 
     Source: Wu 2017, proof of Theorem 4.5.4; spec allocation 8.
@@ -292,14 +295,14 @@ class SpyProgram:
 
     @property
     def cost(self) -> _Row:
-        """Coefficients of the objective: the share of bits that spies guess, per unit of each variable."""
+        """Coefficients of the objective, one for each variable: the share of bits that spies guess right."""
         half = Fraction(1, 2)
         return (half, Fraction(0), Fraction(1), half, Fraction(0))
 
     @property
     def rows(self) -> tuple[tuple[_Row, Fraction], ...]:
-        """The constraints besides x >= 0. Each is a row of coefficients, and a lower bound on the product of that row
-        with the variables x.
+        """The constraints besides x >= 0 on the variables x. Each constraint is a row of coefficients, and a lower
+        bound on the product of this row with x.
         """
         s, eta, slack = self.supply, Fraction(self.worth or 0), Fraction(self.slack or 0)
         agree, differ, half = 1 + (s - 1) * eta, 1 + s * eta, Fraction(1, 2)
@@ -314,17 +317,17 @@ class SpyProgram:
 
     @property
     def printed(self) -> tuple[_Row, _Row]:
-        """The primal and dual solutions that the source prints, for its eta and lambda."""
+        """The primal and dual solutions that the source prints, for the source's values of eta and lambda."""
         s = Fraction(self.supply)
         primal = tuple(Fraction(share, 128) for share in (65, 0, 31, 32, 65))
         return primal, (Fraction(5, 2) * s - 1, Fraction(5, 2) * s - 1, Fraction(0), Fraction(1, 2), 2 * s)
 
     def certified(self, primal: Sequence[Fraction], dual: Sequence[Fraction]) -> Fraction:
-        """The optimum, if both solutions are feasible and have the same value.
+        """The optimum that two given solutions prove. Both solutions must be feasible and have the same value.
 
         Args:
-            primal: (5,) shares.
-            dual: (5,) prices of the constraints.
+            primal: (5,) values of the variables (a1, a2, d1, d2, t).
+            dual: (5,) dual variables, one for each constraint of `rows`.
 
         Raises:
             SolverFailed: a solution is infeasible, or the two values differ.

@@ -1,13 +1,13 @@
-"""An auction with a welfare loss that is a share of the optimum OPT. The auction halts when few people bid, and it is
-meant for values that are 0 or large.
+"""An auction with a welfare loss that is a share of the optimum OPT. The auction ends after a round with few bids. It
+is meant for values that are either 0 or large.
 
-Every positive value is at least lambda, a public promise. A row that breaks the promise is refused or counted as zeros.
-Under the promise at most OPT/lambda bidders hold a good after any round, and few goods and few bids are left over, so
-that the loss is a multiple of OPT. The guarantee is useful where lambda is well above the price increment alpha, as for
-values 0 and 1.
+The operator publishes a number lambda and the promise that every positive value is at least lambda. A bidder's row of
+values that breaks the promise is refused or replaced by zeros. Under the promise at most OPT/lambda bidders hold a good
+after any round, and few goods and few bids are left over, so that the loss is a multiple of OPT. The guarantee is
+useful where lambda is well above the price increment alpha, as for values 0 and 1.
 
-The halting threshold and the number of rounds depend on the optimum OPT. OPT is public, or it is released first with
-noise, since replacing a bidder changes OPT by at most 1.
+The halting threshold and the number of rounds depend on the optimum OPT. Either OPT is public, or OPT is released first
+with noise. The noise can be small, since replacing a bidder changes OPT by at most 1.
 
 Source: Wu 2017, Algorithm 5 and Theorem 4.3.11, re-derived for batches, for any counters, and for an OPT that is known
 up to noise; spec allocation 3.4; erratum 9.
@@ -67,7 +67,7 @@ class OptimumRange(Declared):
 
     @classmethod
     def known(cls, optimum: float) -> OptimumRange:
-        """The range that consists of one public number, such as last year's optimum."""
+        """The range that contains only one public number, such as last year's optimum."""
         return cls(low=optimum, high=optimum)
 
 
@@ -105,8 +105,8 @@ class OptimumRelease(Declared):
 
     @property
     def reach(self) -> float:
-        """Bound on the noise in both directions. The noise exceeds the bound with probability at most
-        failure_probability/2. The noise is below minus the bound with at most the same probability.
+        """Bound on the absolute value of the noise, in the unit of the optimum. The noise exceeds the bound with
+        probability at most failure_probability/2, and is below minus the bound with at most the same probability.
         """
         return self._measure.reach(self.failure_probability / 2) * _UNIT
 
@@ -115,12 +115,12 @@ class OptimumRelease(Declared):
         return (self._measure.event(Relation(self.neighbours)),)
 
     def release(self, optimum: float, noise: Noise, *, stream: Stream = "optimum") -> OptimumRange:
-        """A public range that contains OPT, except with the failure probability.
+        """Release a public range that contains OPT, except with the failure probability.
 
         Args:
-            optimum: optimum OPT, to within 2^-21. Private.
+            optimum: the private optimum OPT, accurate to within 2^-21.
             noise: source of the noise.
-            stream: name of the random draw.
+            stream: name of the random draw within `noise`.
 
         Raises:
             Refused: the released value, which is public, leaves no positive lower bound on OPT.
@@ -137,9 +137,9 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
     """Valuations whose rows keep the promise that every value is 0 or at least lambda.
 
     Args:
-        values: valuations of everybody, or one row for a bidder's own `decode`.
-        least: promised least positive value lambda in (0, 1]. The number lambda is public, never computed from the
-            values, and compared in single precision.
+        values: valuations of all bidders, or one row when a single bidder's result is computed.
+        least: promised least positive value lambda in (0, 1]. Lambda is public and must not be computed from the
+            values. The comparison is made in single precision.
         unusable: treatment of a row that breaks the promise. "refuse" refuses the whole table, and the error message
             reveals this to its reader. "null" replaces the row by zeros.
 
@@ -166,24 +166,25 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
 
 @dataclass(frozen=True, kw_only=True)
 class BidsPromise(Declared):
-    """The promises of an auction that halts when the counted bids of a round are below a threshold.
+    """The guarantees of an auction that halts after a round with fewer counted bids than a threshold.
 
     Assume that no count of bids is off by more than E, and no count of the halting test by more than E0. Let a = s' -
     2E - g + 1, H = OPT/lambda and Q = halt_below - 1 + 2 E0, where s' is the effective supply and g the size of a
     batch. At most H = OPT/lambda bidders hold a good after any round. A good from which somebody is outbid, or which
     has a positive price, has at least a holders.
 
-    - The last round has at most Q bids. On at most H/a goods somebody is outbid in the last round. Each such good
-      outbids at most 4E + g - 1 more holders than it got bids in that round, because it had at most s' + 2E holders
-      before the round and keeps at least a.
-    - Any other round has at least halt_below - 2 E0 bids. All rounds together have at most H bids on goods without a
-      price. For each of at most H/a goods and each price below 1 there are at most s' + 2E + g - 1 bids. The auction
+    - The last round has at most Q bids. On at most H/a goods somebody is outbid in the last round. On each such good,
+      the number of outbid holders exceeds the number of bids in that round by at most 4E + g - 1, because the good had
+      at most s' + 2E holders before the round and keeps at least a holders.
+    - Any other round has at least halt_below - 2 E0 bids. All rounds together have at most H bids on goods with price
+      0. For each of at most H/a goods and each price below 1 there are at most s' + 2E + g - 1 bids. The auction
       therefore halts within its largest number of rounds.
     - The loss OPT - SW is at most the sum of three terms: alpha for each holder, 1 for everybody who is outbid in the
-      last round, and the value of unsold copies of goods with a price (`guarantees`, statement 4).
+      last round, and the value of unsold copies of goods with a positive price (statement 4 of the module
+      `guarantees`).
 
-    Source: Wu 2017, Theorem 4.3.11, whose proof counts 2E and not 4E outbid holders beyond the bids, which its
-    condition on s covers; spec allocation 3.4.
+    Source: Wu 2017, Theorem 4.3.11, whose proof counts 2E instead of 4E outbid holders beyond the bids; the theorem's
+    condition on s is large enough for 4E; spec allocation 3.4.
     """
 
     promises: Annotated[EquilibriumPromises, Parameter("promises about counts and prices of the same auction")]
@@ -211,10 +212,10 @@ class BidsPromise(Declared):
         return max(0, self.halt_below - 1 + 2 * self._off)
 
     def unsatisfied(self, optimum: float) -> float:
-        """Largest number of bidders who are outbid in the last round.
+        """Upper bound on the number of bidders who are outbid in the last round; infinity where nothing is promised.
 
         Args:
-            optimum: optimum OPT.
+            optimum: optimum OPT within the public range.
         """
         if self._each < 1:
             return math.inf
@@ -233,17 +234,17 @@ class BidsPromise(Declared):
 
     @property
     def rounds_needed(self) -> float:
-        """The number of rounds after which the run has halted for certain; infinity where the noise of the halting test
-        may prevent a halt.
+        """The number of rounds after which the auction has halted, if no count is off by more than its error bound;
+        infinity where errors of the halting test may prevent a halt.
         """
         fewest = self.halt_below - 2 * self._off
         return math.floor(self.most_bids / fewest) + 2 if fewest > 0 and self._each >= 1 else math.inf
 
     def welfare_loss(self, optimum: float) -> float:
-        """Upper bound on the welfare loss against an optimum in the range; infinity where nothing is promised.
+        """Upper bound on the welfare loss compared with the optimum; infinity where nothing is promised.
 
         Args:
-            optimum: optimum OPT.
+            optimum: optimum OPT within the public range.
         """
         if not self.promises.feasible or not self.rounds >= self.rounds_needed:
             return math.inf
@@ -253,7 +254,7 @@ class BidsPromise(Declared):
 
     @property
     def ratio(self) -> float:
-        """Lower bound on the welfare as a share of the optimum, wherever in its range the optimum lies; 0 where nothing
+        """Lower bound on the welfare as a share of the optimum, for every optimum in the public range; 0 where nothing
         is promised.
         """
         # The loss is affine in OPT and positive at 0, so that its share is largest where OPT is least.
@@ -265,24 +266,25 @@ def multiplicative_auction(
     *, people: int, goods: int, supply: int | tuple[int, ...], increment: float, epsilon: float, least: float,
     optimum: OptimumRange, failure_probability: float = 0.01, batch: int = 1, arity: int = 2, **options: Any,
 ) -> PMatch:
-    """Algorithm 5 with corrected counters.
+    """The auction of Algorithm 5 (CountBids) with corrected counters.
 
     The auction has T = 24 OPT_up/(alpha^2 OPT_low) rounds, where OPT_up and OPT_low are the public bounds on OPT. The
-    auction halts after a round with fewer than alpha OPT_low/(2 lambda) - 2 E0 counted bids. The reserve is 2E, and the
-    number of bids of one bidder has no cap.
+    auction halts after a round with fewer than alpha OPT_low/(2 lambda) - 2 E0 counted bids. Here E bounds the error of
+    every count of bids, and E0 that of the halting test. The reserve is 2E copies of each good, and the number of bids
+    of one bidder has no cap.
 
     Args:
         people: number n of bidders.
         goods: number k of goods.
-        supply: number s_j of copies of each good.
-        increment: price increment alpha.
+        supply: number of copies of each good: one number for all goods, or k numbers.
+        increment: price increment alpha in (0, 1].
         epsilon: privacy loss of the auction, in nats. The loss of a released OPT is additional.
-        least: promised least positive value lambda; rows must keep the promise, see `keep_promise`.
+        least: promised least positive value lambda in (0, 1]. All rows must keep this promise; see `keep_promise`.
         optimum: public range of OPT.
         failure_probability: failure probability gamma, half for the counts of bids and half for those of the halting
             test. The failure probability of the range of OPT is additional.
-        batch: number g of bidders in a batch.
-        arity: arity of the counters.
+        batch: number g of bidders who act at the same published counts.
+        arity: arity of the counters' trees, at least 2.
         options: further fields of `PMatch`, such as rounds, halt_with or certify_with.
 
     Raises:
@@ -337,10 +339,12 @@ def _halting_error(auction: PMatch) -> float:
 
 
 def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[BidsPromise, Accuracy]:
-    """The guarantee of `multiplicative_auction`, as numbers and as a statement.
+    """The guarantee of an auction from `multiplicative_auction`: the numbers behind the guarantee, and the guarantee as
+    a statement.
 
     Args:
-        auction: auction from `multiplicative_auction`, or any other that halts on bids without a final clearing.
+        auction: auction from `multiplicative_auction`, or another auction that halts by the number of bids and has no
+            final clearing of unsold copies.
         least: promised least positive value lambda.
         optimum: public range of OPT.
 

@@ -1,8 +1,10 @@
-"""Algorithm 4 step by step. In each step one bidder acts, every counter is released, and the prices are updated.
+"""Step-by-step execution of Algorithm 4. In each step one bidder acts, every counter is released, and the prices are
+updated.
 
-As printed, a price rises by at most one increment in a step, and a holder is outbid when s' bids were counted since the
-count that the holder saw before bidding. In the corrected version a price follows the count, and a holder is outbid
-when more than s' bids were counted since then.
+Here s' is the effective supply, the number of copies less the reserve. As printed, a price rises by at most one
+increment in a step, and a bidder who holds a good is outbid when s' bids were counted since the bidder's own bid. In
+the corrected version a price follows the count, and a holder is outbid when more than s' bids were counted since their
+own bid.
 
 Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 4, 5, 6.
 """
@@ -46,8 +48,8 @@ def price_levels(counts: _Integers, supply: int, corrected: bool) -> _Integers:
 
     Args:
         counts: (steps, k) published counts.
-        supply: effective supply s'.
-        corrected: whether prices follow the corrected rule.
+        supply: effective supply s' >= 1: copies of each good less the reserve.
+        corrected: whether prices follow the counts, as in the corrected rule; False for the printed rule.
     """
     steps, goods = counts.shape
     out = np.zeros((steps + 1, goods), dtype=np.int64)
@@ -58,8 +60,8 @@ def price_levels(counts: _Integers, supply: int, corrected: bool) -> _Integers:
 
 
 def outbid(counted: Any, supply: int, corrected: bool) -> Any:
-    """Whether a holder is outbid, given the number of bids counted since the count that the holder saw before bidding.
-    Arrays are allowed.
+    """Whether a bidder who holds a good is outbid. The argument `counted`, a number or an array, is the increase of the
+    good's count since the count that the bidder saw before bidding.
     """
     return counted > supply if corrected else counted >= supply
 
@@ -103,15 +105,16 @@ def _reports(
 
 
 class Playing:
-    """A run in progress. All state of the run except the published part is private.
+    """A run of Algorithm 4 in progress. Only `counts` and `reports` are published; all other state is private.
 
     Args:
         values: valuations of all bidders.
-        supply: effective supply s'.
+        supply: effective supply s' >= 1: copies of each good less the reserve.
         increment: price increment alpha.
-        corrected: whether the corrected rules hold.
-        levels: number h of levels of the counters.
-        session: noise session of all counters, to which the privacy loss of their noise is charged.
+        corrected: whether the corrected rules for prices and outbidding apply; False for the printed rules.
+        levels: number h of levels of the binary trees in the counters.
+        session: session from which all counters draw their noise, and to which the privacy loss of this noise is
+            charged.
     """
 
     def __init__(
@@ -132,7 +135,7 @@ class Playing:
         self.reports: list[_Integers] = []
 
     def play_round(self) -> int:
-        """Play one round of bids and reports, and return the published rise of the halting counter."""
+        """Run one round of bids and reports. The result is the increase of the published halting counter."""
         n, k = self._values.people, self._values.goods
         before, step = int(self._reported[0]), self.rounds * n
         for first, width in self._blocks(k):

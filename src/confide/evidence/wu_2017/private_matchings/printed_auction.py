@@ -1,7 +1,7 @@
-"""Algorithm 4 with the source's own constants, as printed or with only its errors corrected.
+"""Algorithm 4 with the source's constants, either as printed or with only the errors corrected.
 
-Both versions refuse to run at every realistic size, since their reserve is larger than any supply. A study can run both
-versions at small sizes by setting `reserve` and `halt_below`. The auction for use is `PMatch`.
+Both versions refuse to run at every realistic size, since the reserve is larger than the supply. A study can run both
+versions at small sizes by setting `reserve` and `halt_below`. For a real allocation, use `PMatch`.
 
 Source: Wu 2017, Algorithm 4; spec allocation 3.1, 3.2; errata 1, 2, 4, 5, 6.
 """
@@ -54,17 +54,19 @@ _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps
       failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True)
 class PrintedPMatch(Mechanism[PrintedBillboard, None]):
-    """At most one good for each bidder, by the source's auction and constants. Each bidder is a batch of their own.
+    """An auction that gives each bidder at most one good, by the source's rules and constants. The bidders act one at a
+    time.
 
-    The printed auction has another privacy loss than it claims: see `loss`. The corrected auction has blocks with
-    Laplace noise of scale (2T + 1) h/epsilon and the error bound and reserve that follow from it. In the corrected
-    auction prices follow the counts, counts never fall, and a holder is outbid by more than s' bids. With an epsilon
-    near 10^9 the noise is zero, which makes a run a study of the rules alone.
+    The privacy loss of the printed auction differs from the claimed loss: see `loss`. In the corrected auction, the
+    Laplace noise of the counters has scale (2T + 1) h/epsilon for T rounds and h levels of the counters, and the error
+    bound and the reserve follow from this scale. In the corrected auction prices follow the counts, counts never fall,
+    and a holder is outbid by more than s' bids. With an epsilon near 10^9 the noise is zero, so that a run shows the
+    effect of the rules alone.
 
     Raises:
         InvalidInput: a number is out of range.
-        Refused: the reserve leaves no copy, or rho n - 2E is not above 0. The message gives the sizes from which on
-            reserve and threshold suffice.
+        Refused: the reserve leaves no copy, or rho n - 2E is not above 0. The message gives sizes that are large
+            enough.
 
     Example:
         >>> from confide.allocation import instance_a
@@ -112,7 +114,8 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int, loss: float = 0.9,
         failure_probability: float = 0.05, corrected: bool = True,
     ) -> PrintedPMatch:
-        """The auction as Theorem 4.3.5 runs it: the increment and the tolerance are each a third of the allowed loss.
+        """The auction with the settings of Theorem 4.3.5: the increment and the tolerance are each a third of the
+        allowed loss.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
@@ -120,8 +123,8 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             people: number n >= 1 of bidders.
             goods: number k >= 1 of goods.
             supply: number s >= 1 of copies of each good.
-            loss: welfare that may be lost against the optimum for each bidder, in (0, 1].
-            failure_probability: in (0, 1).
+            loss: allowed welfare loss per bidder compared with the optimum, in (0, 1].
+            failure_probability: probability in (0, 1) that a promise fails.
             corrected: whether the errors of the source are corrected.
 
         Raises:
@@ -151,7 +154,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """All counters of bids, and the counter of reports."""
+        """The counter that counts the bids on each good, and also the reports of outbid bidders."""
         return _counter(self.setting, self.corrected)
 
     @cached_property
@@ -171,13 +174,13 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     @property
     def halts_below(self) -> float:
-        """Number of counted reports in a round below which the round is the last."""
+        """Threshold of the halting test: a round with fewer counted reports of outbid bidders is the last round."""
         return float(self._satisfied) - 2.0 * self.error if self.halt_below is None else float(self.halt_below)
 
     @property
     def loss(self) -> PureDP:
-        """The proven privacy loss, for whole-number noise of the same scale. With the printed noise the proven loss is
-        above epsilon.
+        """The proven privacy loss of the auction in nats, for whole-number Laplace noise of the same scale. With the
+        printed noise the proven loss is above epsilon.
         """
         found = self.counter.loss
         return found if isinstance(found, PureDP) else PureDP(math.inf)
@@ -234,7 +237,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             progress: function that receives the number of rounds played and the number of all rounds.
 
         Returns:
-            An outcome with shares in the column "good", -1 for none.
+            An outcome with each bidder's good in the column "good" of the shares, -1 for none.
         """
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods)
@@ -260,7 +263,8 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         return {"good": printed_replay(as_row(record, self.goods), index, self._own(billboard))}
 
     def check(self, billboard: Billboard) -> None:
-        """Refuse a billboard of another auction, or one whose last round does not follow from its reports.
+        """Check that a billboard can come from this auction: its parameters must be the same, and its last round must
+        follow from its counts of reports.
 
         Raises:
             InvalidInput: the billboard is another auction's, or no run can publish it.

@@ -1,5 +1,5 @@
-"""The public result of Algorithm 4, with every counter at every step, and the function that finds a bidder's good in
-it.
+"""The public result of Algorithm 4, with every counter at every step, and the function that computes a bidder's good
+from this result.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _Integers = NDArray[np.int64]
 @wire("PrintedBillboard", "people supply increment corrected rounds counts reports")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PrintedBillboard(Billboard):
-    """The public record of a run.
+    """The public result of a run, called billboard.
 
     Args:
         people: number n of bidders.
-        supply: effective supply s'.
+        supply: effective supply s': copies of each good less the reserve.
         increment: price increment alpha.
-        corrected: whether prices and outbidding follow the corrected rules.
+        corrected: whether prices and outbidding follow the corrected rules; False for the printed rules.
         rounds: number of rounds that were played, of n steps each.
         counts: (rounds n, k) counts of bids, after each step.
-        reports: (rounds n,) counts of outbid bidders, after each tick.
+        reports: (rounds n,) counts of reports of outbid bidders, after each bidder's report.
     """
 
     people: int
@@ -70,11 +70,11 @@ class PrintedBillboard(Billboard):
         return prices
 
     def seen(self, step: int) -> _Integers:
-        """The (k,) counts after a given number of steps; zeros before the first step."""
+        """The (k,) counts of bids after a given number of steps; zeros before the first step."""
         return self.counts[step - 1] if step else np.zeros(self.goods, dtype=np.int64)
 
     def risen(self) -> _Integers:
-        """The (rounds,) rises of the halting counter in each round."""
+        """The (rounds,) increases of the count of reports in each round."""
         ends = self.reports[self.people - 1 :: self.people]
         return np.diff(ends, prepend=0)
 
@@ -84,8 +84,8 @@ def printed_replay(row: NDArray[np.float64], index: int, board: PrintedBillboard
     billboard.
 
     Args:
-        row: (k,) valuations, checked.
-        index: position of the bidder in the public order.
+        row: (k,) valuations of the bidder in [0, 1], already checked.
+        index: index of the bidder in the public order, from 0.
         board: billboard of the run.
     """
     if not 0 <= index < board.people:

@@ -1,4 +1,4 @@
-"""The printed constants of an auction of bundles, and the sizes that they require."""
+"""The printed constants of the auction of bundles (Algorithm 6), and the sizes that these constants require."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["PrintedBundles"]
 @renamed(gamma="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class PrintedBundles(Declared):
-    """The printed constants of the auction PAlloc(alpha, rho, epsilon), and the sizes that they require.
+    """The printed constants of the auction PAlloc(alpha, rho, epsilon), and the sizes that these constants require.
 
-    The source does not list the failure probability among the arguments.
+    The source does not list the failure probability among the arguments of the auction.
 
     Source: Wu 2017, Algorithm 6, Theorems 4.4.1 and 4.4.2; spec allocation 5, 9.
 
@@ -75,14 +75,14 @@ class PrintedBundles(Declared):
     @property
     def loss(self) -> float:
         """The proven privacy loss of the printed noise: epsilon 3T h/(2T log2(nT)) for T rounds and n bidders. Reports
-        raise the sensitivity by a half, and each bid lies in h = floor(log2 nT) + 1 sums.
+        of lost goods raise the l1 sensitivity from 2T to 3T, and each bid is contained in h = floor(log2 nT) + 1 sums.
         """
         horizon = self.people * self.rounds
         return self.epsilon * 1.5 * levels(horizon, 2) / math.log2(horizon)
 
     @property
     def theorem_error(self) -> float:
-        """Error bound E' of a run with increment and tolerance alpha/3."""
+        """Error bound E' of all counts in a run with increment and tolerance alpha/3, as in the theorem."""
         alpha = self.increment
         return 1.0 + (360.0 * math.sqrt(2.0) / (alpha**2 * self.epsilon)
                       * math.pow(math.log2(90.0 * self.people / alpha**2),

@@ -2,14 +2,15 @@
 printed noise.
 
 Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as the
-proofs mean. The source writes "log" for both kinds of logarithm.
+proofs mean. The source writes "log" for both.
 
 Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
 
-The module also computes how far one replaced bidder changes the blocks of the printed counters, exactly for every
-block. The proofs multiply two worst cases: the number of differences in the bidder's bids and reports, and for each
-difference the number h of levels of the counter. A step lies in h blocks in few rounds only. The printed noise
-therefore falls less short of the required noise than the product of the two worst cases suggests.
+The module also computes the exact l1 distance that replacing one bidder causes in the blocks of the printed counters. A
+block is a partial sum that a counter releases. The proofs multiply two worst cases: the number of differences in the
+bidder's bids and reports, and for each difference the number h of blocks that contain it. Only in few rounds is a step
+contained in h blocks. The printed noise is therefore closer to the required noise than the product of the two worst
+cases suggests.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ __all__ = [
 
 
 def blocks_of_slots(people: int, rounds: int) -> NDArray[np.int64]:
-    """The number of finished blocks of a binary tree over N = nT steps that contain each bidder's slot of each round,
-    shape (T, n).
+    """The number of finished blocks of a binary tree over N = nT steps that contain a given step, shape (T, n). The
+    entry for a round and a bidder belongs to the step at which the bidder acts in the round.
 
     Args:
         people: number n of bidders.
@@ -67,8 +68,8 @@ def blocks_of_slots(people: int, rounds: int) -> NDArray[np.int64]:
 
 
 def matching_exposure(people: int, rounds: int) -> int:
-    """The largest l1 distance between all finished blocks of prices and reports of Algorithm 4 in two neighbouring
-    runs, over positions of the replaced bidder and histories.
+    """The largest l1 distance between all finished blocks of bids and reports in two neighbouring runs of Algorithm 4.
+    The maximum is over the position of the replaced bidder and over all possible runs.
 
     Let x_r <= 2 be the distance of the bidder's bids in round r, and y_r <= 1 the distance of the bidder's reports at
     the end of that round. The sum x_{r+1} + y_r is at most 2, because a bidder who is free in only one of the two runs
@@ -97,7 +98,8 @@ _SIMPLE = 10**6
 
 
 def as_meant(value: float | Fraction) -> Fraction:
-    """The fraction with a small denominator that rounds to this double, if one exists: 1/30 and not a nearby number.
+    """The fraction with a small denominator that rounds to the given double, if one exists: 1/30 for the double nearest
+    to 1/30. Otherwise the shortest decimal number that rounds to the double.
 
     Numbers of rounds must be exact. At increment 1/30 and tolerance 1/30 the number 8/(alpha rho) of rounds is 7200.
     For the doubles just below 1/30 the computed number would be 7201.
@@ -151,8 +153,8 @@ class PrintedSetting(Declared):
 
     @property
     def l1_sensitivity(self) -> int:
-        """Largest l1 distance of all streams together when one bidder is replaced, along any history. The source says
-        2T.
+        """Largest total l1 distance of all streams of bids and reports when one bidder is replaced, over all possible
+        runs. The source says 2T.
         """
         raise NotImplementedError
 
@@ -163,7 +165,7 @@ class PrintedSetting(Declared):
 
     @property
     def horizon(self) -> int:
-        """The number N = nT of releases of each counter."""
+        """The number N = nT of steps after which each counter is released."""
         return self.people * self.rounds
 
     @property
@@ -173,7 +175,9 @@ class PrintedSetting(Declared):
 
     @cached_property
     def error(self) -> float:
-        """Error bound E of every counter at every time, except with the failure probability."""
+        """Printed error bound E. All counts are within E of the true counts at all times, except with the failure
+        probability.
+        """
         return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability)
 
     @property
@@ -182,7 +186,8 @@ class PrintedSetting(Declared):
         return 2.0 * self.error + 1.0
 
     def effective_supply(self, supply: int) -> int:
-        """The effective supply s' = floor(s - m), for supply s and reserve m. It is below 1 at every realistic size.
+        """The effective supply s' = floor(s - m), for supply s and reserve m. At every realistic size s' is below 1, so
+        that nothing can be sold.
 
         Args:
             supply: number s of copies of each good.
@@ -203,14 +208,14 @@ class PrintedSetting(Declared):
 
     @property
     def strict_scale(self) -> float:
-        """The noise scale l1_sensitivity h/epsilon at which the auction has privacy loss epsilon."""
+        """The scale l1_sensitivity h/epsilon of the Laplace noise at which the auction has privacy loss epsilon."""
         return self.l1_sensitivity * self.levels / self.epsilon
 
 
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class MatchingSetting(PrintedSetting):
-    """The printed constants of PMatch.
+    """The printed constants of the auction PMatch, which gives each bidder at most one good.
 
     Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 1, 2.
 
@@ -238,8 +243,8 @@ class MatchingSetting(PrintedSetting):
 
     @property
     def halt_below(self) -> float:
-        """The number rho n - 2E of reports below which a round is the last. Where the number is not positive, no round
-        is the last.
+        """The halting threshold rho n - 2E: a round with fewer counted reports of outbid bidders is the last round. If
+        the threshold is not positive, the auction never halts early.
         """
         return float(as_meant(self.tolerance)) * self.people - 2.0 * self.error
 
@@ -272,7 +277,7 @@ class BundleSetting(PrintedSetting):
 
     @cached_property
     def error(self) -> float:
-        """Error bound E, which is larger by one than that of the other auctions."""
+        """Printed error bound E, which is larger by one than that of the other auctions."""
         return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability) + 1.0
 
     def halt_below(self, supply: int) -> float:
@@ -287,7 +292,7 @@ class BundleSetting(PrintedSetting):
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class BidsSetting(PrintedSetting):
-    """The printed constants of the version of PMatch that halts when few bid (CountBids).
+    """The printed constants of CountBids, the version of PMatch that halts after a round with few bids.
 
     The source assumes that the optimum is known exactly. In that case `optimum_at_most` is left out.
 
@@ -326,5 +331,5 @@ class BidsSetting(PrintedSetting):
 
     @property
     def halt_below(self) -> float:
-        """The halting threshold alpha OPT_low/(2 lambda) - 2E on the bids of a round."""
+        """The halting threshold alpha OPT_low/(2 lambda) - 2E: a round with fewer counted bids is the last round."""
         return float(as_meant(self.increment)) * self.optimum / (2.0 * self.least) - 2.0 * self.error

@@ -1,4 +1,5 @@
-"""The least sizes at which the printed theorems promise anything, and at which the printed auctions can run at all.
+"""The least sizes at which the printed theorems promise more than a trivial bound, and the least sizes at which the
+printed auctions can run at all.
 
 Source: Wu 2017, Theorems 4.3.5, 4.3.11 and 4.4.2, Lemma 4.3.9; spec allocation 3.3, 3.4, 5; erratum 8.
 """
@@ -38,9 +39,9 @@ class Threshold:
     """The requirements of a printed theorem.
 
     Args:
-        error: error bound E' of the theorem.
+        error: error bound E' of all counts in the theorem.
         supply: least number s of copies of each good.
-        people: least number n of bidders at this E'. For Theorem 4.4.2 this field is the least number d = ks of copies
+        people: least number n of bidders at this E'. For Theorem 4.4.2, instead the least total number d = ks of copies
             of all goods.
     """
 
@@ -61,13 +62,14 @@ def matching_threshold(people: int, goods: int, increment: float, epsilon: float
         s >= (16E' + 4)/alpha
         n >= 24E'/alpha
 
-    The theorem omits the last requirement, although Lemma 4.3.9 needs it. Final prices may be above 1, up to alpha/3
-    ceil(3/alpha). The proof uses 1 as the highest price, and the slack of the proof covers the difference.
+    The theorem omits the last requirement, although Lemma 4.3.9 needs it. Final prices may be above 1, up to (alpha/3)
+    ceil(3/alpha). The proof uses 1 as the highest price; other inequalities of the proof leave enough room for the
+    difference.
 
     Args:
         people: number n of bidders.
         goods: number k of goods.
-        increment: error alpha in (0, 1] that is required.
+        increment: required accuracy alpha in (0, 1], the allowed welfare loss per bidder.
         epsilon: privacy loss in nats, > 0.
         failure_probability: failure probability gamma, in (0, 1).
 
@@ -99,7 +101,7 @@ def bundle_threshold(people: int, goods: int, increment: float, epsilon: float,
     Args:
         people: number n of bidders.
         goods: number k of goods.
-        increment: error alpha in (0, 1] that is required.
+        increment: required accuracy alpha in (0, 1], the allowed welfare loss per copy.
         epsilon: privacy loss in nats, > 0.
         failure_probability: failure probability gamma, in (0, 1).
 
@@ -122,11 +124,11 @@ def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
     probability 1 - gamma.
 
     Args:
-        setting: setting of the auction.
+        setting: parameters of the auction CountBids, with the public bounds on the optimum OPT.
 
     Returns:
-        The least s, which is max(12E/alpha + 6E + 1, (4E + 1)(1 + 1/alpha)), and the least OPT, which is 16 lambda
-        E/alpha.
+        The least number s of copies, max(12E/alpha + 6E + 1, (4E + 1)(1 + 1/alpha)), and the least optimum OPT, 16
+        lambda E/alpha, for the error bound E of all counts.
 
     Source: Wu 2017, Theorem 4.3.11; spec allocation 3.4; erratum 9.
     """
@@ -137,12 +139,12 @@ def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
 
 @renamed(gamma="failure_probability")
 def smallest_people(goods: int, increment: float, epsilon: float, failure_probability: float) -> int:
-    """The least number of bidders at which Theorem 4.3.5 promises anything: some supply meets its requirements, and
-    that supply is not enough for everybody.
+    """The least number of bidders at which Theorem 4.3.5 is of use: some supply meets the requirements of the theorem
+    and is not enough for everybody.
 
     Args:
         goods: number k of goods.
-        increment: error alpha in (0, 1].
+        increment: required accuracy alpha in (0, 1], the allowed welfare loss per bidder.
         epsilon: privacy loss in nats, > 0.
         failure_probability: failure probability gamma, in (0, 1).
 
@@ -160,13 +162,14 @@ def smallest_people(goods: int, increment: float, epsilon: float, failure_probab
 
 @renamed(gamma="failure_probability")
 def smallest_epsilon(people: int, goods: int, supply: int, increment: float, failure_probability: float) -> float:
-    """The least epsilon at which Theorem 4.3.5 holds for these sizes; infinity where it holds at none.
+    """The least epsilon, in nats, at which these sizes meet the requirements of Theorem 4.3.5; infinity where no
+    epsilon is enough.
 
     Args:
         people: number n of bidders.
         goods: number k of goods.
         supply: number s of copies of each good. With s >= n the theorem is not needed, and the result is infinity.
-        increment: error alpha in (0, 1].
+        increment: required accuracy alpha in (0, 1], the allowed welfare loss per bidder.
         failure_probability: failure probability gamma, in (0, 1).
     """
     alpha, s = positive("increment", increment, at_most=1.0), whole("supply", supply, at_least=1)
@@ -193,13 +196,13 @@ def _least(fits: Callable[[int], bool]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LeastToRun:
-    """The least sizes at which Algorithm 4 runs as printed: the reserve m leaves a copy, and the halting threshold rho
-    n - 2E is positive.
+    """The least sizes at which Algorithm 4 runs as printed. At these sizes the reserve m leaves a copy of each good,
+    and the halting threshold rho n - 2E is positive.
 
     Args:
         people: least number of bidders for which the auction can halt, with all other parameters unchanged.
-        supply: least number of copies with that many bidders.
-        epsilon: least epsilon at the given sizes; infinity where none is enough.
+        supply: least number of copies of each good for an auction with `people` bidders.
+        epsilon: least epsilon, in nats, at the requested sizes; infinity where none is enough.
     """
 
     people: int
@@ -207,10 +210,11 @@ class LeastToRun:
     epsilon: float
 
     def ways(self, attempt: Callable[..., Any]) -> tuple[Remedy, ...]:
-        """Remedies that were tried and that work.
+        """Proposals for an error message: changed sizes, or a changed epsilon, for which `attempt` succeeds.
 
         Args:
-            attempt: function that makes the auction with another number of people and supply, or another epsilon.
+            attempt: function that constructs the auction, with the changed parameters `people` and `supply`, or
+                `epsilon`, as keyword arguments.
         """
         return (*tried("with these parameters {people} bidders and {supply} copies", attempt, people=self.people,
                        supply=self.supply),
@@ -223,9 +227,10 @@ def least_to_run(
     """The smallest n and s, or the smallest epsilon, with which Algorithm 4 is not refused.
 
     Args:
-        setting: requested setting.
-        supply: requested number s of copies.
-        error: function from a setting to its error bound E, in proportion to 1/epsilon; the printed E by default.
+        setting: requested parameters of the auction.
+        supply: requested number s of copies of each good.
+        error: function that computes the error bound E of all counts from a setting, with E in proportion to 1/epsilon;
+            by default the printed bound.
     """
     bound = error or (lambda of: of.error)
     tolerance = float(as_meant(setting.tolerance))
@@ -275,7 +280,9 @@ class Bookkeeping(Declared):
 
     @property
     def bids(self) -> int:
-        """The largest number n + 2n ceil(1/alpha) of bids, because s' + 2E is at most twice s' - 2E."""
+        """The largest number n + 2n ceil(1/alpha) of bids. Here s' is the effective supply, and s' + 2E is at most
+        twice s' - 2E.
+        """
         return self.people * (1 + 2 * math.ceil(1 / as_meant(self.increment)))
 
     @property
@@ -285,7 +292,7 @@ class Bookkeeping(Declared):
 
     @property
     def rounds(self) -> int:
-        """The least number R of rounds for which R (rho n - 4E) - n is above `bids`.
+        """The least sufficient number of rounds: the least R for which R (rho n - 4E) - n is above `bids`.
 
         Raises:
             NotGuaranteed: the number n of bidders is below 8E/rho.

@@ -1,7 +1,11 @@
 """Claims of chapter 5 of Wu 2017 about the private solver of convex programs, PrivDude.
 
 Errata are numbered as in spec convex_programs section 7. Each public function recomputes the evidence for a claim. The
-argument `line` of a claim is a line number in the source's text as we read it, in which symbols are often lost.
+argument `line` of a claim is a line number in the plain-text copy of the source that was checked, in which symbols are
+often lost.
+
+A row is one shared constraint of the program, and people's total load on it must stay within its supply. Excess is load
+above supply. A dual bound tau bounds the optimal dual prices.
 """
 
 from __future__ import annotations
@@ -53,8 +57,8 @@ _USUAL: dict[str, Any] = {"rows": 10, "tau": 1.0, "width": 1e5, "sensitivity": m
                "sigma/mu.",
 )
 def excess_grows_as_rows() -> Recomputed:
-    """Exponent of the number k of rows in our a-priori bound on the total excess of all rows, from 10,000 to 20,000
-    rows, for infinitely many rounds.
+    """Exponent of the number k of rows in the bound of this project, known before a run, on the total excess of all
+    rows. The exponent is measured from 10,000 to 20,000 rows, for infinitely many rounds.
     """
     found = [corrected_regret(rows=k, tau=1.0, width=1.0, noise_std=1.0, rounds=math.inf, failure_probability=0.05)
              for k in (10_000, 20_000)]
@@ -69,7 +73,9 @@ def excess_grows_as_rows() -> Recomputed:
     correction="The exact optimum is the sum of favourites where every row holds all that is asked of it.",
 )
 def personal_constraints_alone() -> Recomputed:
-    """Exact optimum where no constraint row is tight, compared with the sum of everybody's favourite values."""
+    """Exact optimum of a program in which no row is tight, compared with the sum over people of the value of their best
+    choice.
+    """
     values = np.rint(values_of(40, 4, 1) * 2**10) / 2**10
     best = float(values.max(axis=1).sum())
     found = exact(UnitDemand(40, 40, goods=4), values).value
@@ -83,8 +89,8 @@ def personal_constraints_alone() -> Recomputed:
     correction="The whole duality gap is at most R: .995 R at most in 20 games.",
 )
 def averages_are_an_equilibrium() -> Recomputed:
-    """Largest ratio of the duality gap of averages to the learner's regret, in 20 games with payoff x M y, in which the
-    player of x plays best responses.
+    """Largest ratio of the duality gap of averaged strategies to the regret of the learning player, in 20 games with
+    payoff x M y. The learning player chooses y, and the other player chooses x by best responses.
     """
     worst = 0.0
     for seed in range(20):
@@ -113,8 +119,8 @@ def constant_of_the_tail() -> Recomputed:
     """The largest constant a for which P[|Y| > x] <= 2 exp(-a x^2) holds at all x up to 36, compared with ln2/(2 pi).
     The constant a falls to 1/2 as the largest x grows.
 
-    The distances x are those that the certificate of a row adds to its excess. The noise exceeds these distances as
-    often as the certificate says.
+    The tested x are the amounts by which the certificate of a row exceeds the measured excess, in units of the noise.
+    The noise exceeds these amounts with exactly the probability that the certificate states.
     """
     tails = erfc(np.linspace(0.01, 36.0, 2_000) / math.sqrt(2.0))
     found = min(-math.log(tail / 2.0) / certified_excess(1, 1.0, tail)**2 for tail in tails.tolist())
@@ -129,9 +135,9 @@ def constant_of_the_tail() -> Recomputed:
                "from p = 1 on [-1, 1].",
 )
 def regret_from_afar() -> Recomputed:
-    """Largest regret of one round with slope 1 or -1 on [-1, 1] at step size 1, from any start, compared with the bound
-    of Lemma 5.2.5. From the start p = 0 the regret is within the bound. With the diameter in place of ||P|| the bound
-    covers every start.
+    """Largest regret of gradient descent in one round with slope 1 or -1 on [-1, 1] at step size 1, over all starting
+    points, compared with the bound of Lemma 5.2.5. From the starting point p = 0 the regret is within the bound. With
+    the diameter of the set in place of ||P|| the bound holds for every starting point.
     """
     actions, slopes = np.linspace(-1.0, 1.0, 201), np.array([-1.0, 1.0])
     regrets = (slopes[:, None] * actions - np.min(slopes[:, None] * actions, axis=1, keepdims=True)).max(axis=0)
@@ -149,8 +155,8 @@ def regret_from_afar() -> Recomputed:
                "martingale's tail.",
 )
 def noise_against_moving_actions() -> Recomputed:
-    """The sum -sum <p_t, v_t>, compared with the largest -sum <p, v_t> over fixed p in [0, 1], where the difference is
-    largest.
+    """The noise term -sum <p_t, v_t> of a run with actions p_t and noise v_t, compared with the largest -sum <p, v_t>
+    over fixed p in [0, 1], in the case with the largest difference.
 
     All p_t of 0 and 1 and all v_t of -1 and 1 are tried, for two rounds.
     """
@@ -172,8 +178,8 @@ def noise_against_moving_actions() -> Recomputed:
                "T = 10,000.",
 )
 def regret_with_noise() -> Recomputed:
-    """Our bound on the regret, compared with the bound of the proof, for prices in the box [0, 2]^10, losses up to
-    1000, noise of deviation 100, T = 10,000 rounds and failure probability beta = .05.
+    """The regret bound of this project, compared with the bound in the source's proof, for prices in the box [0, 2]^10,
+    losses up to 1000, noise of deviation 100, T = 10,000 rounds and failure probability beta = .05.
     """
     k, largest, sd, rounds, beta = 10, 1000.0, 100.0, 10_000, 0.05
     a, norm = math.log(2.0) / (2.0 * math.pi), 2.0 * math.sqrt(10.0)
@@ -196,8 +202,8 @@ def regret_with_noise() -> Recomputed:
                "to it. Linear programs need no such thing.",
 )
 def relaxed_constraints() -> Recomputed:
-    """The least dual bound of the program max x subject to x^2 <= b on [0, 1] at limit b = 10^-4, compared with 1. The
-    least dual bound is 1/(2 sqrt b), and no dual bound exists for the limit b = 0.
+    """The least dual bound of the program max x subject to x^2 <= b on [0, 1] with b = 10^-4, compared with 1. The
+    least dual bound is 1/(2 sqrt b), and for b = 0 no dual bound exists.
     """
     b, x = 1e-4, np.linspace(0.0, 1.0, 1_000_001)
 
@@ -216,8 +222,8 @@ def relaxed_constraints() -> Recomputed:
                "epsilon = 1.",
 )
 def infeasible_programs() -> Recomputed:
-    """Excess that is certain after a run in which 1,000 people need 500 units, compared with 0. The certain excess is
-    the mean measured excess minus z standard deviations of the noise, where z is a normal quantile.
+    """Lower confidence bound on the excess after a run in which 1,000 people need 500 units, compared with 0. This
+    bound is the mean measured excess minus z standard deviations of the noise, where z is a normal quantile.
     """
     people = 1_000
     program = Electricity(people, 500.0, most=1, intervals=1, slots=1, hard=True, tau=1.0)
@@ -236,9 +242,10 @@ def infeasible_programs() -> Recomputed:
                "250 fit.",
 )
 def update_as_written() -> Recomputed:
-    """Excess if prices move against load - b, as written, for 1,000 people with values (i + .5)/1000.
+    """Excess if prices fall where the load exceeds the supply b, as the source writes the update, for 1,000 people with
+    values (i + .5)/1000.
 
-    The supply is b = 250. If prices move with load - b, the excess is below 1.
+    The supply is b = 250. If prices rise where the load exceeds b, the excess is below 1.
     """
     values, excess = (np.arange(1000) + 0.5) / 1000, []
     for sign in (-1.0, 1.0):
@@ -275,7 +282,9 @@ def ball_and_box() -> Recomputed:
     correction="10^10 at n = 10^5, each with a best response of everybody. A few hundred with a certificate do.",
 )
 def rounds_of_the_print() -> Recomputed:
-    """The printed number of rounds T = w^2 for width w = 10^5, compared with our largest number of rounds, 10^5."""
+    """The printed number of rounds T = w^2 for width w = 10^5, compared with 10^5, the largest number of rounds that
+    this project allows.
+    """
     program = UnitDemand(100_000, 5_000, goods=10)
     try:
         PrintedDude(program, 1.0, 1e-6)
@@ -311,8 +320,8 @@ def average_of_all_rounds() -> Recomputed:
     correction="sqrt(2 d_max), attained: 4 at d_max = 8 (erratum 8; symbols are lost in our text).",
 )
 def sensitivity_of_schedules() -> Recomputed:
-    """Distance of the loads of two schedules of 8 slots that have no slot in common, compared with the printed 2
-    sqrt(8).
+    """The l2 distance of the loads of two schedules of 8 slots that have no slot in common, compared with the printed
+    sensitivity 2 sqrt(8).
     """
     program = Electricity(2, 1.0, most=8, intervals=4, slots=5)
     values = np.zeros((2, 20))
@@ -332,8 +341,8 @@ def sensitivity_of_schedules() -> Recomputed:
                "need the rule for any two contributions.",
 )
 def loads_of_neighbours() -> Recomputed:
-    """Largest l2 distance of two loads whose records differ in one position, over 400 drawn pairs and prices, compared
-    with the sensitivity sigma.
+    """Largest l2 distance of the total loads of two data sets that differ in one record, over 400 drawn pairs and
+    prices, compared with the sensitivity sigma.
     """
     program, worst = UnitDemand(1, 1.0, goods=5), 0.0
     draw = study_generator(1, "neighbours")
@@ -352,8 +361,8 @@ def loads_of_neighbours() -> Recomputed:
     correction="It costs (.049, 10^-6) by exact accounting.",
 )
 def loss_of_the_printed_noise() -> Recomputed:
-    """Proven privacy loss of the printed noise by exact accounting, at a requested epsilon = 1, delta = 10^-6 and 1000
-    rounds.
+    """Proven epsilon of the printed noise by exact accounting, compared with the requested epsilon = 1, at delta =
+    10^-6 and 1000 rounds.
     """
     found = GDP(1.0 / printed_factor(1.0, 1e-6, 1000)).epsilon_at(1e-6)
     return Recomputed("holds" if found <= 1.0 else "false", 1.0, found)
@@ -367,8 +376,8 @@ def loss_of_the_printed_noise() -> Recomputed:
     correction="4.22 sigma: adaptive Gaussian releases are exactly mu-Gaussian DP, mu^2 = sum (sigma/sd)^2.",
 )
 def noise_of_a_row() -> Recomputed:
-    """Noise of an averaged row as a multiple of the sensitivity sigma, at 1000 rounds, epsilon = 1 and delta = 10^-6.
-    Exact accounting is compared with the printed formula.
+    """Standard deviation of the noise in a row's load, averaged over all rounds, as a multiple of the sensitivity
+    sigma, at 1000 rounds, epsilon = 1 and delta = 10^-6. Exact accounting is compared with the printed formula.
     """
     printed, ours = printed_factor(1.0, 1e-6, 1000), gaussian_factor(1.0, 1e-6)
     return Recomputed("holds-with-correction" if ours < printed else "holds", printed, ours)
@@ -382,8 +391,8 @@ def noise_of_a_row() -> Recomputed:
                "20,000 the printed noise has 41,154; ours has the requested epsilon.",
 )
 def loss_at_a_large_epsilon() -> Recomputed:
-    """The least epsilon that the printed noise has at delta = 10^-6 and 1000 rounds, where an epsilon of 20,000 is
-    requested.
+    """The least epsilon that holds for the printed noise at delta = 10^-6 and 1000 rounds, compared with the requested
+    epsilon of 20,000.
     """
     found = GDP(1.0 / printed_factor(20_000.0, 1e-6, 1000)).epsilon_at(1e-6)
     return Recomputed("holds-with-correction" if found > 20_000.0 else "holds", 20_000.0, found)
@@ -395,7 +404,9 @@ def loss_at_a_large_epsilon() -> Recomputed:
     correction="Towards the others: each of 120 shares follows from its owner's record and the billboard.",
 )
 def shares_are_decodes() -> Recomputed:
-    """Number of 120 shares that differ from the decode of their owner's record and the billboard alone."""
+    """Number of 120 people's allocations that differ from the allocation computed from the person's own record and the
+    public output alone.
+    """
     program, values = UnitDemand(120, 15, goods=4), popular(120, 4, 1)
     mechanism = PrivDude(program, 1.0, 1e-6, 30, 15)
     outcome: Any = mechanism.run(values, Noise.simulated(1))
@@ -436,8 +447,8 @@ def swapped_players() -> Recomputed:
                "people and 4 goods, where 1 holds always.",
 )
 def price_of_excess() -> Recomputed:
-    """The least price of excess at which excess no longer pays, compared with 1, for 30 people and 4 goods. The least
-    such price is the largest optimal dual price.
+    """The least penalty for a unit of excess at which no excess is optimal, compared with 1, for 30 people and 4 goods.
+    The least such penalty is the largest optimal dual price.
     """
     program, values = UnitDemand(30, 4, goods=4), values_of(30, 4, 2)
     best, tau = optimum(program, values), least_tau(program, values)
@@ -452,7 +463,7 @@ def price_of_excess() -> Recomputed:
                "worth 2. Without needs, or with 1 + the cost of a missed unit, it is one.",
 )
 def needs_along_a_chain() -> Recomputed:
-    """The least dual bound of eight people with needs in five slots, compared with 1."""
+    """The least dual bound of a schedule with five slots and eight people who need certain slots, compared with 1."""
     program, data = chain()
     found = least_tau(program, data)
     more, data = chain(0.5)
@@ -466,7 +477,9 @@ def needs_along_a_chain() -> Recomputed:
     correction="The game's value is the optimum, by a linear program.",
 )
 def game_on_a_box() -> Recomputed:
-    """Value of the game with prices up to twice the dual bound, compared with the optimum, for 30 people, 4 goods."""
+    """Value of the Lagrangian game with prices up to twice the dual bound, compared with the optimum of the program,
+    for 30 people and 4 goods.
+    """
     program, values = UnitDemand(30, 4, goods=4), values_of(30, 4, 3)
     best, found = optimum(program, values), optimum(program, values, 2.0)
     return Recomputed("holds" if abs(best - found) < 1e-7 else "false", best, found)
@@ -495,8 +508,8 @@ def width_of_a_slot() -> Recomputed:
     correction="At T = w^2 ours does not depend on w at all; the source's doubles from w = 10^3 to 10^6.",
 )
 def width_at_its_own_rounds() -> Recomputed:
-    """Growth of our regret bound at T = w^2 rounds from width w = 10^3 to 10^6, compared with the growth of the printed
-    bound, which has logarithms of w.
+    """Factor by which the regret bound of this project at T = w^2 rounds grows from width w = 10^3 to 10^6, compared
+    with the factor for the printed bound, which has logarithms of w.
     """
     bounds = [corrected_regret(rows=10, tau=1.0, width=w, noise_std=6.0, rounds=w**2,
                                failure_probability=0.05) for w in (1e3, 1e6)]
@@ -513,8 +526,8 @@ def width_at_its_own_rounds() -> Recomputed:
                "number, 281,803 at n = 10^5, k = 10, stands because ours is 8,662 with the source's noise.",
 )
 def printed_constants() -> Recomputed:
-    """Our regret bound with the printed noise at T = w^2 rounds, where w is the width, compared with the printed bound
-    R_p, for 10^5 people, 10 rows and epsilon = 1.
+    """The regret bound of this project for the printed noise at T = w^2 rounds, where w is the width, compared with the
+    printed bound R_p, for 10^5 people, 10 rows and epsilon = 1.
     """
     claimed = printed_regret(**_USUAL)
     s = printed_factor(1.0, 1e-6, 1e10) * math.sqrt(2.0)
@@ -565,8 +578,8 @@ def theorem_at_a_hundred_thousand() -> Recomputed:
                "stays however many rounds are played.",
 )
 def schedules_with_needs() -> Recomputed:
-    """Value of the chain in the game with prices up to 2, compared with its optimum 4. At prices up to 2 excess always
-    pays.
+    """Value of the Lagrangian game with prices up to 2 for the schedule `chain`, compared with the optimum 4 of this
+    schedule. At prices up to 2, excess always increases the value.
     """
     program, data = chain()
     best, found = optimum(program, data), optimum(program, data, 2.0)

@@ -1,7 +1,10 @@
-"""Claims of Wu 2017 about Table 2 and the examples of section 5.4.
+"""Claims of Wu 2017 about Table 2 and the families of programs in section 5.4.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A row is one shared constraint of a program. A dual bound tau bounds the optimal dual prices of the rows. Sensitivity is
+the l2 distance by which one person's record changes the loads of all rows.
 """
 
 from __future__ import annotations
@@ -58,7 +61,9 @@ def _slope(family: str, printed: bool) -> float:
     correction="sqrt(d) in place of d (erratum 6).",
 )
 def table_of_bundles() -> Recomputed:
-    """Exponent of the bundle size d in the total excess of all rows."""
+    """Exponent of the bundle size d in the total excess of all rows over their supplies, compared with the exponent in
+    Table 2.
+    """
     claimed, found = _slope("bundles", True), _slope("bundles", False)
     return Recomputed("holds-with-correction" if found < claimed else "holds", claimed, found)
 
@@ -85,8 +90,8 @@ def distance_of_bundles() -> Recomputed:
     correction="n, as section 5.5 has it (erratum 6): 50 people add 50 to a row at most.",
 )
 def width_of_bundles() -> Recomputed:
-    """Load of a good that 50 people all want in their bundle of 3, compared with the printed width 150. Bundles are
-    sets, so each adds at most 1 to a good.
+    """Load of a good that all 50 people want in their bundle of 3 goods, compared with the printed width 150. Bundles
+    are sets, so each adds at most 1 to a good.
     """
     program = CappedAdditive(50, 10, goods=5, cap=3)
     records: Any = program.read(np.ones((50, 5)))
@@ -108,7 +113,9 @@ def _bids(people: int, goods: int, seed: int) -> list[Any]:
     correction="At most .501 in five instances.",
 )
 def price_of_bundles() -> Recomputed:
-    """The least dual bound of 40 people with two bids each, the largest over 5 instances, compared with 1."""
+    """The least dual bound of a program with 40 people and two bids for each person, compared with 1. The largest over
+    5 instances is taken.
+    """
     program = XorBundles(40, 6, goods=5, size=2, bids=2)
     found = max(least_tau(program, _bids(40, 5, seed)) for seed in range(5))
     return Recomputed("holds" if found <= 1.0 + 1e-9 else "false", 1.0, found)
@@ -122,7 +129,7 @@ def price_of_bundles() -> Recomputed:
                "epsilon = 4. Whole bundles need the means of section 5.5.",
 )
 def goods_that_complete_each_other() -> Recomputed:
-    """Share of the optimum that a private run attains where only pairs of goods have value, so that valuations are no
+    """Share of the optimum that a private run attains where only pairs of goods have value. Such valuations violate
     gross substitutes.
     """
     people = 3_000
@@ -140,8 +147,8 @@ def goods_that_complete_each_other() -> Recomputed:
     correction="It finds the best of 163 bundles for 200 people, exactly.",
 )
 def oracle_and_brute_force() -> Recomputed:
-    """Largest surplus that a demand oracle misses compared with the best of all 163 bundles, for 200 people at random
-    prices.
+    """Largest amount by which a bundle from a demand oracle falls short of the best of all 163 bundles, in value minus
+    price, for 200 people at random prices.
     """
     program, worst = CappedAdditive(200, 5, goods=8, cap=4), 0
     records: Any = program.read(values_of(200, 8, 1))
@@ -165,7 +172,9 @@ def oracle_and_brute_force() -> Recomputed:
     correction="Attained by two paths without a common arc.",
 )
 def distance_of_paths() -> Recomputed:
-    """Distance of the loads of two paths of three arcs without a common arc, compared with the sensitivity sqrt6."""
+    """The l2 distance of the loads of two paths of three arcs without a common arc, compared with the sensitivity
+    sqrt6.
+    """
     arcs = ((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7))
     program = Flow(2, 1.0, arcs=arcs, hops=3, escape=4.0)
     records: Any = program.read([[0, 3, *[0.5] * 6], [4, 7, *[0.5] * 6]])
@@ -202,7 +211,7 @@ def detour() -> Recomputed:
 )
 def flow_with_low_prices() -> Recomputed:
     """Excess of 100 users on a free arc with capacity 50, without noise and with dual bound tau = 1, compared with 0.
-    With tau = 6, the cost of the escape, the excess is below 5.
+    With tau = 6, the cost of not using the network, the excess is below 5.
     """
     low, right = (float(quiet_run(*crossroads(100, tau), 400, 400).diagnostics["excess"].sum()) for tau in (1.0, 6.0))
     return Recomputed("holds-with-correction" if right < 5.0 < low else "holds", 0.0, low)
@@ -218,8 +227,8 @@ def flow_with_low_prices() -> Recomputed:
     correction="Attained by an item that needs everything, beside one that needs nothing.",
 )
 def distance_of_items() -> Recomputed:
-    """Distance of the load of an item that needs all of 6 resources from that of an item that needs none, compared with
-    the sensitivity sqrt6.
+    """The l2 distance between the load of an item that needs all of 6 resources and that of an item that needs none,
+    compared with the sensitivity sqrt6.
     """
     program = Knapsack(2, 1.0, rows=6, least_weight=0.1)
     records: Any = program.read([[1.0, *[1.0] * 6], [1.0, *[0.0] * 6]])
@@ -239,7 +248,9 @@ def _light() -> tuple[Knapsack, list[list[float]]]:
     correction="max v/w is the dual bound: 8 for two items of value 1 and weight 1/8.",
 )
 def price_of_a_light_item() -> Recomputed:
-    """The least dual bound of two light items, compared with the largest ratio of value to weight, 8."""
+    """The least dual bound of a knapsack with two light items, compared with 8, the largest ratio of value to weight of
+    an item.
+    """
     found = least_tau(*_light())
     return Recomputed("holds" if abs(found - 8.0) < 1e-6 else "false", 8.0, found)
 
@@ -251,8 +262,8 @@ def price_of_a_light_item() -> Recomputed:
     correction="With tau = 1/(least weight) (erratum 9), which the text has as max v/w: 8, not 1, for weights of 1/8.",
 )
 def knapsack_with_low_prices() -> Recomputed:
-    """The least dual bound of two light items, compared with the dual bound of 1 that Corollary 5.4.4 passes to
-    PrivDude.
+    """The least dual bound of a knapsack with two light items, compared with the dual bound 1 that Corollary 5.4.4 uses
+    when it runs PrivDude.
     """
     found = least_tau(*_light())
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -268,8 +279,8 @@ def knapsack_with_low_prices() -> Recomputed:
     correction="md rows of sigma = sqrt(2d).",
 )
 def table_of_resources() -> Recomputed:
-    """Exponent of the number d of resources of a project in the total shortage of all rows. Each of the md rows for m
-    projects has sensitivity sqrt(2d).
+    """Exponent of the number d of resources of a project in the total shortage of all rows, compared with Table 2.
+    There are md rows for m projects, and the sensitivity is sqrt(2d).
     """
     claimed, found = _slope("shared_resources", True), _slope("shared_resources", False)
     return Recomputed("holds" if abs(claimed - found) < _ROOM else "false", claimed, found)
@@ -286,7 +297,9 @@ def _projects(people: int) -> SharedResources:
     correction=".991 at most in five instances, all costs above 1; min(1, cost) where they are below.",
 )
 def price_of_resources() -> Recomputed:
-    """The least dual bound of 30 people and three projects, the largest over 5 instances, compared with 1."""
+    """The least dual bound of a program with 30 people and three projects, compared with 1. The largest over 5
+    instances is taken.
+    """
     found = max(least_tau(_projects(30), values_of(30, 3, seed)) for seed in range(5))
     return Recomputed("holds" if found <= 1.0 + 1e-9 else "false", 1.0, found)
 
@@ -299,8 +312,9 @@ def price_of_resources() -> Recomputed:
                "are [m] (erratum 11).",
 )
 def resources_without_end() -> Recomputed:
-    """Growth factor of the Lagrangian for a resource with a price above its cost, if twice as much of it may be bought.
-    A factor above 1 means that no maximum exists.
+    """Factor by which the largest value of the Lagrangian grows if twice as much of a resource may be bought, at a
+    price of the resource above the cost. A factor above 1 means that the Lagrangian has no maximum without a limit on
+    purchases.
     """
     prices, added = np.full(5, 3 * PRICE_UNIT), []
     for most in (30, 60):  # units of a resource that may be bought are as many as people
@@ -317,8 +331,8 @@ def resources_without_end() -> Recomputed:
     correction="Attained by two projects without a common resource.",
 )
 def distance_of_projects() -> Recomputed:
-    """Distance of the loads of two projects with two resources each, compared with the sensitivity 2. The width of the
-    program must be 2, its number of people.
+    """The l2 distance of the loads of two projects with two resources each, compared with the sensitivity 2. The width
+    of the program must be 2, the number of people.
     """
     program = SharedResources(2, needs=((0, 1), (2, 3)), costs=(1.0,) * 4)
     records: Any = program.read([[1.0, 0.0], [0.0, 1.0]])
@@ -339,8 +353,8 @@ def distance_of_projects() -> Recomputed:
                "not 1 at k = gamma = 1.",
 )
 def distance_of_actions() -> Recomputed:
-    """Distance of two contributions to a row that is written twice, once with each sign, compared with the largest
-    contribution gamma = 1.
+    """The l2 distance of two contributions to a row that the program contains twice, once with each sign, compared with
+    the largest contribution gamma = 1.
     """
     game = AggregativeGame(2, (0.0,), actions=1, largest=1.0)
     records: Any = game.read(([[[1.0]], [[-1.0]]], [[True], [True]]))
@@ -358,8 +372,8 @@ def distance_of_actions() -> Recomputed:
     correction="Twice as much with sigma as it should be (erratum 10), even with one noise for both signs of a row.",
 )
 def table_of_games() -> Recomputed:
-    """Ratio of our leading term of the total excess to the printed one, for 10 rows and contributions up to 1, with one
-    noise for both signs of a row.
+    """Ratio of the corrected leading term of the total excess to the printed term, for 10 rows and contributions up to
+    1, with one noise for both signs of a row.
     """
     row = leading_terms("aggregative_game", rows=10, size=1.0, epsilon=1.0)
     found = row.corrected / row.excess
@@ -372,8 +386,8 @@ def table_of_games() -> Recomputed:
     correction="R/tau is the same for all.",
 )
 def any_dual_bound() -> Recomputed:
-    """Ratio of the regret bound over tau at dual bound tau = 5 to that at tau = 1. The choice of tau has no effect on
-    the ratio of regret bound to tau.
+    """Ratio of (regret bound divided by tau) at dual bound tau = 5 to the same quantity at tau = 1. The choice of tau
+    has no effect on the regret bound divided by tau.
     """
     found = [corrected_regret(rows=6, tau=tau, width=1e3, noise_std=20.0, rounds=1e4, failure_probability=0.05,
                               two_sided=True) / tau
@@ -408,7 +422,7 @@ def width_of_games() -> Recomputed:
 )
 def privacy_of_games() -> Recomputed:
     """Proven privacy loss of the printed noise, which is scaled to sqrt(k) gamma for k rows and contributions up to
-    gamma, where loads move by 2 sqrt(2k) gamma. The requested epsilon is 1.
+    gamma, while one person's record changes the loads by up to 2 sqrt(2k) gamma.
 
     The parameters are epsilon = 1, delta = 10^-6 and 1000 rounds.
     """
@@ -422,8 +436,8 @@ def privacy_of_games() -> Recomputed:
     correction="The certified bound of a row is the same at 10^3 and at 10^6 people.",
 )
 def excess_without_people() -> Recomputed:
-    """Ratio of the certified excess of a row with 10^6 people to that with 10^3 people, where no price ends at its
-    bound.
+    """Ratio of the certified excess of a row with 10^6 people to that with 10^3 people, in runs in which no price ends
+    at the upper or lower limit.
     """
     each = []
     for people in (1_000, 1_000_000):

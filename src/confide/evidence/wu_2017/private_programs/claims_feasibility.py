@@ -1,7 +1,10 @@
-"""Claims of Wu 2017 about whole (undivided) allocations that keep every row within its supply.
+"""Claims of Wu 2017 about allocations of whole goods that keep every shared constraint (row) within the supply.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A flag tells when a row is almost used up; after that, people get nothing more from the row. A flag's margin is the
+distance between the flag's threshold and the supply. Cinf is the largest contribution of one person to one row.
 """
 
 from __future__ import annotations
@@ -61,8 +64,9 @@ def _flag_margin(people: int, rows: int) -> float:
                "(erratum 13).",
 )
 def draws_above_their_mean() -> Recomputed:
-    """Largest total increase of all rows when one response is drawn for each person, compared with the printed 3 sqrt(k
-    Cinf |b| ln(k/beta)), for k = 10 rows of supply b = 5,000 and failure probability beta = .05.
+    """Increase of the total load of all rows, when one response of each person is drawn at random in place of the
+    average: Bernstein's bound, compared with the printed bound 3 sqrt(k Cinf |b| ln(k/beta)), for k = 10 rows of supply
+    b = 5,000 and failure probability beta = .05.
     """
     k, b, log = 10, 5_000.0, math.log(10 / 0.05)
     printed, ours = 3.0 * math.sqrt(k * k * b * log), k * bernstein(b, 1.0, log)
@@ -76,8 +80,8 @@ def draws_above_their_mean() -> Recomputed:
     correction="The load that trips it has been added before: b + Cinf (erratum 12). T = b - Cinf - B_q - B_t.",
 )
 def one_contribution_too_many() -> Recomputed:
-    """Largest excess of a row that is stopped at a margin B below its supply, where all noise together is at most B.
-    The excess is one contribution Cinf.
+    """Largest excess of a row that a flag stops at a margin B below the supply, if all noise together is at most B. The
+    excess is one contribution Cinf.
     """
     supply, level, query, load = 100, 7, 5, 0  # noise of the level, and of each query, at its worst
     threshold = supply - (level + query)
@@ -94,7 +98,7 @@ def one_contribution_too_many() -> Recomputed:
                "of it at n = 10^5.",
 )
 def margin_of_the_print() -> Recomputed:
-    """Margin that the printed noise requires, including one contribution Cinf, as a share of the printed margin B, for
+    """Margin that the printed noise requires, including one contribution Cinf, divided by the printed margin B, for
     10^5 people, 10 rows and failure probability .05.
     """
     people, rows, failure = 100_000, 10, 0.05 / 3.0
@@ -129,8 +133,8 @@ def margin_at_a_hundred_thousand() -> Recomputed:
     correction="At most .21 of the bound in our form, over three runs.",
 )
 def who_goes_without() -> Recomputed:
-    """Largest ratio of the number of participants who get nothing to the bound known after the run, over 3 runs with
-    4,000 people and 5 goods.
+    """Largest ratio of the number of participants who get nothing to the bound on this number that is known after the
+    run, over 3 runs with 4,000 people and 5 goods.
     """
     program, worst = UnitDemand(4_000, 400, goods=5), 0.0
     mechanism = RoundDude(program, 4.0, 1e-6, 100, 50)
@@ -160,7 +164,9 @@ def _worst_loss(rows: int, scale: tuple[float, float], changed: float) -> float:
     correction="The printed noise costs .28 epsilon' on three people at most, by exact transcript probabilities.",
 )
 def loss_of_a_sparse_vector() -> Recomputed:
-    """Largest exact privacy loss of one flag with noise Lap(2/epsilon') and Lap(4/epsilon') at epsilon' = 1."""
+    """Largest exact privacy loss of one flag, which is a sparse vector with Laplace noise of scales 2/epsilon' and
+    4/epsilon', at epsilon' = 1.
+    """
     found = _worst_loss(1, (2.0, 4.0), 1.0)
     return Recomputed("holds" if 0.0 < found <= 1.0 else "false", 1.0, found)
 
@@ -218,8 +224,8 @@ def people_for_flags() -> Recomputed:
     correction=".761 of it with a quarter less supply, the least of ten.",
 )
 def reduced_optimum() -> Recomputed:
-    """Least ratio of the optimum with a quarter less supply to the optimum with full supply, over 10 instances,
-    compared with 3/4.
+    """Least ratio of the optimum with three quarters of the supply to the optimum with the full supply, over 10
+    instances, compared with 3/4.
     """
     found = min(optimum(UnitDemand(30, 3.0, goods=4), values_of(30, 4, seed))
                 / optimum(UnitDemand(30, 4.0, goods=4), values_of(30, 4, seed)) for seed in range(10))
@@ -235,8 +241,8 @@ def reduced_optimum() -> Recomputed:
                "-.1 at alpha = .06. Payments in proportion to value keep it at 0 or above.",
 )
 def price_of_a_drawn_part() -> Recomputed:
-    """Utility of a person who gets one drawn whole response, where the person's average is satisfied to within .06. The
-    value is .4, and prices are 0 and 1 in two rounds.
+    """Utility of a person who gets one randomly drawn whole response, where the person's average response is within .06
+    of the best utility. The value is .4, and prices are 0 and 1 in two rounds.
 
     The average gives this person half a unit and utility .5 (.4 - .5) = -.05. A drawn whole unit gives .4 - .5 = -.1.
     """
@@ -312,7 +318,7 @@ def margin_of_tight() -> Recomputed:
     correction="At n = 10^5, k = 10, b = 5,000, epsilon = 1 kappa is 16,074 even if nobody is reassigned.",
 )
 def welfare_of_tight() -> Recomputed:
-    """The ratio kappa = xi/b of the margin of Algorithm 11 to the supply, for 10^5 people, 10 rows and supply b =
+    """The ratio kappa = xi/b of the margin xi of Algorithm 11 to the supply b, for 10^5 people, 10 rows and supply b =
     5,000. The welfare loss of Theorem 6.3.5 says something only where kappa is below 1.
     """
     found = _tight_margin(math.inf) / 5_000.0
@@ -326,8 +332,8 @@ def welfare_of_tight() -> Recomputed:
     correction="xi depends on alpha, which is missing (erratum 15): it is 9.8 times as large at .01 as at .1.",
 )
 def missing_parameter() -> Recomputed:
-    """Ratio of the margin xi of Algorithm 11 at allowed dissatisfaction alpha = .01 to that at alpha = .1. The
-    parameter alpha is missing among the inputs of Algorithm 11.
+    """Ratio of the margin xi of Algorithm 11 at alpha = .01 to that at alpha = .1, where alpha is the utility that a
+    participant may miss before they are reassigned. The parameter alpha is missing among the inputs of Algorithm 11.
     """
     found = _tight_margin(0.01) / _tight_margin(0.1)
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -356,8 +362,8 @@ def row_of_a_reassigned() -> Recomputed:
     correction="The margin tends to R/tau plus the margin of the draw.",
 )
 def nobody_reassigned() -> Recomputed:
-    """Ratio of our margin for an allowed dissatisfaction of 10^6 to our margin without any reassignment, for infinitely
-    many rounds.
+    """Ratio of the corrected margin, if participants may miss a utility of 10^6 before they are reassigned, to the
+    corrected margin without any reassignment, for infinitely many rounds.
     """
     regret = corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=_S, rounds=math.inf,
                               failure_probability=0.05 / 3.0)
@@ -392,8 +398,8 @@ def half_of_the_budget() -> Recomputed:
                "rounds without end. It takes much more.",
 )
 def supply_of_tight() -> Recomputed:
-    """Ratio of our regret bound R to the supply b = k d/epsilon, for k = 10 goods, bundles of d = 1 good, epsilon = 1
-    and infinitely many rounds, if nobody is reassigned. A useful bound would have a ratio below 1.
+    """Ratio of the regret bound R of this project to the supply b = k d/epsilon, for k = 10 goods, bundles of d = 1
+    good, epsilon = 1 and infinitely many rounds, if nobody is reassigned. A useful bound would have a ratio below 1.
     """
     found = corrected_regret(rows=10, tau=1.0, width=20.0, noise_std=_S, rounds=math.inf,
                              failure_probability=0.05) / 10.0
@@ -411,7 +417,8 @@ def people_for_tight() -> Recomputed:
     """Ratio of two numbers of people: the least n for which k d/epsilon + OPT is below n (d^2/k)^(1/3), and the n of
     erratum 16.
 
-    The n of erratum 16 is k^(4/3) d^(1/3)/epsilon + k^(1/3)/d^(2/3) OPT.
+    The number n of people in erratum 16 is k^(4/3) d^(1/3)/epsilon + k^(1/3)/d^(2/3) OPT, for k goods, bundles of d
+    goods and optimum OPT.
     """
     k, d, epsilon, best = 20.0, 3.0, 0.5, 700.0
     n = brentq(lambda n: n * (d * d / k) ** (1.0 / 3.0) - k * d / epsilon - best, 1e-3, 1e9, xtol=1e-12)
@@ -427,7 +434,7 @@ def people_for_tight() -> Recomputed:
                "the margin is 82 where the source has 9,763.",
 )
 def flags_of_a_run() -> Recomputed:
-    """Our margin of the flags for 10^5 people, 10 rows and epsilon = 1, compared with the printed margin."""
+    """The corrected margin of the flags for 10^5 people, 10 rows and epsilon = 1, compared with the printed margin."""
     flags = RoundDude(UnitDemand(100_000, 5_000, goods=10), 1.0, 1e-6).flags
     found = flags.reserve / LOAD_UNIT
     return Recomputed("holds-with-correction" if found < 5_000.0 else "false", _flag_margin(100_000, 10), found)

@@ -1,7 +1,9 @@
 """Claims of chapter 6 of Wu 2017 about payments and lies.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A participant is alpha-satisfied if they miss at most a utility of alpha compared with their best choice at the prices.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ _ROOM = 1e-9
     correction="At most .022 of it in runs of 300 people without noise.",
 )
 def unsatisfied_participants() -> Recomputed:
-    """Largest ratio of alpha times the number of participants who are not alpha-satisfied to the regret, for 300 people
-    and 4 goods, without noise.
+    """Largest ratio of two numbers: alpha times the number of participants who are not alpha-satisfied, and the regret
+    of the prices, for 300 people and 4 goods, without noise.
     """
     program, values = UnitDemand(300, 30, goods=4), popular(300, 4, 1)
     records, worst = program.read(values), 0.0
@@ -62,7 +64,9 @@ def unsatisfied_participants() -> Recomputed:
     correction="R (1/tau + Cinf/alpha): a participant adds Cinf to one row (errata 5, 15).",
 )
 def rows_after_reassignment() -> Recomputed:
-    """Load that a reassigned participant adds to one row, compared with C1 = 3 for bundles of three goods."""
+    """Load that a reassigned participant adds to one row, compared with the printed C1 = 3, the sum of a participant's
+    contributions, for bundles of three goods.
+    """
     program = XorBundles(1, 2, goods=5, size=3, bids=1)
     records: Any = program.read([[((0, 2, 4), 1.0)]])
     added = program.contributions(records, program.respond(records, np.zeros(5, dtype=np.int64)))[0] / LOAD_UNIT
@@ -98,7 +102,9 @@ def utilities_of_all() -> Recomputed:
     correction="Each of 200 parts and prices follows from its owner's record and the billboard.",
 )
 def charges_are_decodes() -> Recomputed:
-    """Number of 200 allocations and prices that differ from their owner's own decode."""
+    """Number of 200 participants with an allocation or price that differs from the one computed from their own record
+    and the public output.
+    """
     mechanism, values, outcome = _charged()
     names = ("actions", "times", "price")
     wrong = sum(mechanism.decode(values[i], i, outcome.billboard)
@@ -113,8 +119,8 @@ def charges_are_decodes() -> Recomputed:
                "are not negative.",
 )
 def lies_at_fixed_prices() -> Recomputed:
-    """Largest gain of any of 625 reports at a fixed path of prices, for 40 true records and two goods, compared with
-    the claimed bound alpha = .02.
+    """Largest gain of any of 625 reports if the prices of all rounds do not depend on the report, for 40 true records
+    and two goods, compared with the claimed bound alpha = .02.
     """
     program = UnitDemand(1, (1.0, 1.0))
     prices = np.rint(values_of(12, 2, 1) * PRICE_UNIT).astype(np.int64)
@@ -150,7 +156,7 @@ def lies_at_fixed_prices() -> Recomputed:
     correction="They must be: a person who understates a weight tenfold gains .6.",
 )
 def contributions_that_are_not_verified() -> Recomputed:
-    """Gain of a participant who understates the weight of their item at price 1, where they are charged for the
+    """Gain of a participant who understates the weight of their item at price 1, where the charge depends on the
     reported weight. The item has value .7 and true weight 1.
     """
     program = Knapsack(2, 1.0, rows=1, least_weight=0.1)
@@ -187,9 +193,9 @@ def mean_of_a_private_number() -> Recomputed:
                "epsilon = 1, alpha = .01.",
 )
 def added_gain() -> Recomputed:
-    """Additive part of the bound on the gain of a lie at factor e, where our bound is compared with the printed one.
-    The allowed dissatisfaction is alpha = .01. Largest value V, contribution sum C1 and dual bound tau are 1, and there
-    are 10 rows.
+    """Additive part of the bound on the gain of a lie at multiplicative factor e: the bound of this project, compared
+    with the printed bound. Participants may miss a utility of alpha = .01. The largest value V, the largest sum C1 of
+    one person's contributions and the dual bound tau are 1, and there are 10 rows.
     """
     printed = printed_gain(1.0, 1e-6, 0.01, most_value=1.0, largest_sum=1.0, tau=1.0, rows=10)
     ours = relative_gain("gaussian", squared_budget("gaussian", 1.0, 1e-6), 0.01, 1.0, epsilon=1.0)
@@ -218,7 +224,7 @@ def length_of_prices() -> Recomputed:
 )
 def gain_that_is_allowed() -> Recomputed:
     """Gain of a lie that the printed bound allows, where truth gives a utility of .6 and nothing is worth more than 1.
-    Our bound is .105.
+    The bound of this project is .105.
     """
     printed = printed_gain(1.0, 1e-6, 0.01, most_value=1.0, largest_sum=1.0, tau=1.0, rows=10)
     allowed = (printed.factor - 1.0) * 0.6 + printed.added

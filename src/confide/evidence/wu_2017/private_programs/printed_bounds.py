@@ -1,5 +1,6 @@
-"""The printed bounds of PrivDude and related algorithms, evaluated: noise of a round, regret, Theorem 5.3.17, Table 2
-and margins of flags, with the sizes from which on they promise anything.
+"""The printed bounds of PrivDude and related algorithms as functions: noise of a round, regret, Theorem 5.3.17, Table 2
+and margins of flags. A row is one shared constraint of a program. The module also computes the least supplies at which
+bounds are useful.
 
 Source: Wu 2017, Algorithm 8, L4234, Theorem 5.3.17, Table 2; spec convex_programs 2, 3, 9.1 and 9.2.
 """
@@ -41,9 +42,9 @@ def printed_deviation(sensitivity: float, epsilon: float, delta: float, rounds: 
     """The printed standard deviation of the noise of one round: (4 sigma/epsilon) sqrt(T ln(2/delta) ln(2.5 T/delta)).
 
     Args:
-        sensitivity: l2 sensitivity sigma.
+        sensitivity: l2 sensitivity sigma of the loads of all rows in one round.
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         rounds: number of rounds T >= 1.
 
     Source: Wu 2017, Algorithm 8 and Theorem 2.2.4 (strong composition).
@@ -60,11 +61,12 @@ def printed_deviation(sensitivity: float, epsilon: float, delta: float, rounds: 
 
 
 def printed_factor(epsilon: float, delta: float, rounds: float) -> float:
-    """Standard deviation of the noise of an averaged row as a multiple of sigma, with the printed noise.
+    """Standard deviation of the noise in a row's load, averaged over all rounds, with the printed noise. The unit is
+    the l2 sensitivity sigma.
 
     Args:
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         rounds: number of rounds T.
 
     Example:
@@ -75,12 +77,13 @@ def printed_factor(epsilon: float, delta: float, rounds: float) -> float:
 
 
 def gaussian_factor(epsilon: float, delta: float) -> float:
-    """Standard deviation of the noise of an averaged row as a multiple of sigma, with exact Gaussian accounting: 1/mu
-    for any number of rounds.
+    """Standard deviation 1/mu of the noise in a row's load, averaged over all rounds, with exact Gaussian accounting.
+    The unit is the l2 sensitivity sigma, mu is the parameter of Gaussian differential privacy, and the number of rounds
+    has no effect.
 
     Args:
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
 
     Example:
         >>> round(gaussian_factor(1.0, 1e-6), 3), round(gaussian_factor(0.1, 1e-6), 2)
@@ -90,12 +93,12 @@ def gaussian_factor(epsilon: float, delta: float) -> float:
 
 
 def concentrated_factor(epsilon: float, delta: float) -> float:
-    """Standard deviation of the noise of an averaged row as a multiple of sigma, with zCDP: 1/sqrt(2 rho). The textbook
-    conversion is epsilon = rho + 2 sqrt(rho ln(1/delta)).
+    """Standard deviation 1/sqrt(2 rho) of the noise in a row's load, averaged over all rounds, with zCDP. The unit is
+    the l2 sensitivity sigma, and rho follows from epsilon = rho + 2 sqrt(rho ln(1/delta)).
 
     Args:
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
 
     Example:
         >>> round(concentrated_factor(1.0, 1e-6), 2), round(concentrated_factor(0.1, 1e-6), 1)
@@ -114,12 +117,12 @@ def printed_regret(
     sqrt(ln(w^2/delta)).
 
     Args:
-        rows: number k of rows.
-        tau: dual bound.
-        width: width w >= 1.
-        sensitivity: l2 sensitivity sigma.
+        rows: number k of rows (shared constraints).
+        tau: dual bound > 0, a bound on the optimal dual prices.
+        width: width w >= 1 of the program: largest possible difference between a row's load and supply.
+        sensitivity: l2 sensitivity sigma of the loads of all rows in one round.
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         failure_probability: failure probability beta, in (0, 1).
 
     Source: Wu 2017, L4234 (proof of Lemma 5.3.15).
@@ -139,13 +142,13 @@ def printed_regret(
 
 
 def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
-    """The privacy loss epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as
-    composition requires.
+    """The privacy loss epsilon' = epsilon/(2 sqrt(8 k ln(2/delta))) of each row's flag in Algorithm 9. A flag is a
+    sparse vector that tells when a row is almost used up. The composition of k flags then has privacy loss epsilon.
 
     Args:
-        rows: number k of rows.
+        rows: number k of rows (shared constraints).
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
 
     Source: Wu 2017, Algorithm 9, with the sqrt(k) that its proof uses; spec convex_programs 10.
 
@@ -158,14 +161,14 @@ def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
 
 
 def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, failure_probability: float) -> float:
-    """Margin B of Algorithm 9, by which the threshold of each row's flag is below its supply: 8 (ln n + ln(3
-    k/beta))/epsilon'.
+    """Margin B = 8 (ln n + ln(3 k/beta))/epsilon' of Algorithm 9. The threshold of each row's flag is below the row's
+    supply by B.
 
     Args:
         people: number n of people.
-        rows: number k of rows.
+        rows: number k of rows (shared constraints).
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         failure_probability: failure probability beta, in (0, 1).
 
     Source: Wu 2017, Theorem 5.5.3.
@@ -182,8 +185,8 @@ def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: floa
 def printed_tight_margin(
     people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, failure_probability: float,
 ) -> float:
-    """The margin xi of Algorithm 11 for unit demand: the reserve of each row, for random draws and for reassigned
-    participants.
+    """The margin xi of Algorithm 11 for unit demand: the part of each row's supply in reserve for the effects of random
+    draws and of reassigned participants.
 
     The margin is
 
@@ -191,11 +194,12 @@ def printed_tight_margin(
 
     Args:
         people: number n of people, which is also the width.
-        rows: number k of rows.
-        supply: supply b of each row.
-        alpha: utility that a participant may miss before they are reassigned, > 0; infinity where nobody is reassigned.
+        rows: number k of rows (shared constraints).
+        supply: supply b > 0 of each row.
+        alpha: utility > 0 that a participant may miss, compared with their best choice, before they are reassigned;
+            infinity if nobody is reassigned.
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         failure_probability: failure probability beta, in (0, 1).
 
     Source: Wu 2017, Algorithm 11 and Theorem 6.3.6.
@@ -217,10 +221,10 @@ class PrintedBound:
     """Theorem 5.3.17 with the constants of its proof, at T = w^2 rounds.
 
     Args:
-        welfare_loss: largest difference 2 R_p between the optimum and the value.
-        excess: largest total excess of all rows, 2 R_p/tau.
+        welfare_loss: bound 2 R_p on the optimum minus the value, where R_p is the printed regret bound.
+        excess: bound 2 R_p/tau on the total excess of all rows over their supplies.
         rounds: number T = w^2 of rounds.
-        vacuous: whether both bounds say nothing, because neither the loss nor the excess can ever be larger.
+        vacuous: whether both bounds say nothing, because loss and excess can never exceed them.
     """
 
     welfare_loss: float
@@ -238,14 +242,14 @@ def printed_accuracy(
 
     Args:
         people: number n of people.
-        rows: number k of rows.
-        tau: dual bound.
-        width: width w.
-        sensitivity: l2 sensitivity sigma.
+        rows: number k of rows (shared constraints).
+        tau: dual bound > 0, a bound on the optimal dual prices.
+        width: width w >= 1 of the program: largest possible difference between a row's load and supply.
+        sensitivity: l2 sensitivity sigma of the loads of all rows in one round.
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         failure_probability: failure probability beta, in (0, 1).
-        most_value: largest difference of one person's values.
+        most_value: largest difference between two values of one person, > 0.
         most_excess: largest possible excess of all rows together over their supply; k w by default.
 
     Example:
@@ -265,14 +269,14 @@ def printed_accuracy(
 
 @dataclass(frozen=True, kw_only=True)
 class LeadingTerms:
-    """A row of Table 2: the growth of welfare loss and excess, without logarithms and constants. The terms of Table 2
-    are no guarantees.
+    """A row of Table 2: the growth of welfare loss and excess, without logarithms and constants. Without constants,
+    these terms are no guarantees.
 
     Args:
-        welfare: printed column "welfare"; None where it is empty.
-        excess: printed column "constraint violation".
-        corrected: excess k sigma/epsilon with the corrected sigma.
-        erratum: mistake in the source; empty where the printed row is right.
+        welfare: term in the printed column "welfare"; None where the column is empty.
+        excess: term in the printed column "constraint violation".
+        corrected: excess k sigma/epsilon with the corrected l2 sensitivity sigma.
+        erratum: mistake in the printed row, in words; empty where the printed row is right.
     """
 
     welfare: float | None
@@ -319,8 +323,10 @@ def leading_terms(family: str, *, rows: int, size: float, epsilon: float) -> Lea
 
     Args:
         family: "bundles", "flow", "knapsack", "shared_resources" or "aggregative_game".
-        rows: number k of goods, m of edges, k of resources, m of projects, or k of entries of the aggregate.
-        size: largest bundle d, longest path L, largest ratio v/w, number d of resources of a project, or gamma.
+        rows: number of goods (bundles), edges (flow), resources (knapsack), projects (shared_resources) or entries of
+            the aggregate (aggregative_game).
+        size: largest number of goods in a bundle (bundles), of edges in a path (flow), ratio of value to weight
+            (knapsack), number of resources of a project (shared_resources) or contribution (aggregative_game).
         epsilon: privacy loss in nats, > 0.
 
     Raises:
@@ -340,10 +346,11 @@ class SmallestSupply:
     copies.
 
     Args:
-        printed: number by Theorem 5.3.17 with its constants.
-        a_priori: number by our regret bound with infinitely many rounds. No finite number of rounds gives a smaller
-            supply by this bound.
-        certificate: number by the certificate after the run, where prices are not at the ends of their box.
+        printed: number of copies by Theorem 5.3.17 with the constants of its proof.
+        a_priori: number of copies by the regret bound of this project, which is known before a run. The number of
+            rounds is infinite, and no finite number of rounds gives a smaller supply by this bound.
+        certificate: number of copies by the certificate that is computed after the run, if no price ends at the lower
+            or upper limit.
     """
 
     printed: int
@@ -355,16 +362,17 @@ def smallest_supply(
     *, goods: int, epsilon: float, delta: float = 1e-6, failure_probability: float = 0.05, most_excess: float = 0.05,
     burn_share: float = 0.1,
 ) -> SmallestSupply:
-    """The least supplies for three guarantees, for unit demand with twice as many people as copies, sensitivity sqrt2
-    and dual bound 1.
+    """The least numbers of copies of each good by three guarantees on the excess, for unit demand with twice as many
+    people as copies, l2 sensitivity sqrt2 and dual bound 1.
 
     Args:
         goods: number k of goods.
         epsilon: privacy loss in nats, > 0.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
         failure_probability: failure probability beta, in (0, 1).
-        most_excess: allowed excess as a share of all copies, in (0, 1).
-        burn_share: share of the budget for a burn-in, which only the certified run has.
+        most_excess: allowed total excess of all goods as a share of all copies, in (0, 1).
+        burn_share: share of the privacy budget, in [0, 1), for early rounds that are not averaged. Only the certified
+            run has such rounds.
 
     Source: spec convex_programs 9.2.
 
@@ -398,21 +406,21 @@ def smallest_supply(
 def printed_gain(
     epsilon: float, delta: float, alpha: float, *, most_value: float, largest_sum: float, tau: float, rows: int,
 ) -> Relative:
-    """The printed bound on the gain of a lie. The printed bound holds, because our bound implies it. The step of the
-    printed proof that bounds prices is wrong.
+    """The printed bound on the gain of a lie. The bound holds, because the smaller bound of this project implies it,
+    although the step of the printed proof that bounds prices is wrong.
 
-    The proof uses tau sqrt(k) as the length of the price vector, although the box allows twice that length, and the
-    proof shifts utilities by 2 alpha. Neither step is needed. If contributions are not negative, no utility is above
-    the largest value V.
+    The proof takes tau sqrt(k) as the largest length of the price vector, although prices up to 2 tau allow twice that
+    length. The proof also shifts utilities by 2 alpha. Neither step is needed, because no utility is above the largest
+    value V if contributions are not negative.
 
     Args:
         epsilon: privacy loss of the mechanism, in nats.
         delta: delta of the mechanism.
-        alpha: largest utility that anybody misses compared with their favourite.
-        most_value: largest value V of one person.
-        largest_sum: largest sum C1 of one person's contributions.
-        tau: dual bound.
-        rows: number k of rows.
+        alpha: utility >= 0 that a participant may at most miss, compared with their best choice at the prices.
+        most_value: largest value V of one person's allocation.
+        largest_sum: largest sum C1 of one person's contributions to all rows.
+        tau: dual bound > 0, a bound on the optimal dual prices.
+        rows: number k of rows (shared constraints).
 
     Source: Wu 2017, Theorem 6.2.11.
 

@@ -1,8 +1,9 @@
-"""`PrintedDude`: Algorithm 8 as printed, for comparison, with its noise, its step and its average over all rounds.
+"""`PrintedDude`: Algorithm 8 as printed, for comparison, with the printed noise, the printed step size and an average
+over all rounds.
 
-At epsilon = 1 and delta = 10^-6 the printed noise is 17 times the noise that exact accounting requires. The printed T =
-w^2 rounds are more than anybody can play, and an average over all rounds includes the transient of the start. The
-mechanism for use is `PrivDude`.
+At epsilon = 1 and delta = 10^-6 the printed noise is 17 times the noise that exact accounting requires. The printed
+number T = w^2 of rounds is too large to compute at practical sizes. An average over all rounds also includes the first
+rounds, in which prices are far from their final values. For a real allocation, use `PrivDude`.
 
 Source: Wu 2017, Algorithm 8, Theorems 5.3.7, 5.3.8 and 5.3.17; spec convex_programs 2; errata 1, 2, 3, 4, 5.
 """
@@ -41,24 +42,25 @@ _DOCUMENT = "Wu 2017"
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedDescent(Descent):
-    """Gradient descent with the printed step 2 tau/(sqrt(T) (w + sd sqrt(2 ln(4Tk/beta)))).
+    """Gradient descent on prices with the printed step size 2 tau/(sqrt(T) (w + sd sqrt(2 ln(4Tk/beta)))), for dual
+    bound tau, T rounds, width w, k rows, noise of standard deviation sd and failure probability beta.
 
     Args:
-        spread: w + sd sqrt(2 ln(4Tk/beta)). The term for the noise is illegible in the source. The formula uses the
-            size that some noise of the run reaches with probability at most beta/2, as the proof of Theorem 5.2.6
-            needs.
+        spread: the number w + sd sqrt(2 ln(4Tk/beta)) in the denominator of the step size. The term for the noise is
+            illegible in the source. This term is a bound that all noise of the run stays below, except with probability
+            beta/2, as the proof of Theorem 5.2.6 needs.
     """
 
     spread: float
 
     @property
     def rule(self) -> Step:
-        """The rule of a constant step."""
+        """The name of the step rule, here that of a constant step size."""
         return "gradient"
 
     @property
     def natural_step(self) -> NDArray[np.float64]:
-        """The (k,) steps eta, in prices for each unit of load."""
+        """The (k,) step sizes eta: change of each price for one unit of load above the supply."""
         return 2.0 * np.array(self.program.taus) / (math.sqrt(self.schedule.rounds) * self.spread)
 
     def steps(self, t: int) -> NDArray[np.float64]:
@@ -72,12 +74,13 @@ class PrintedDescent(Descent):
 class PrintedDude(PrivDude):
     """Algorithm 8 as printed: best responses averaged over all rounds, to prices with the printed noise and step.
 
-    In the source the line of the update is missing and its sign with it. The gradient is written load - b, while prices
-    must rise with load (erratum 1). Prices stay in the box [0, 2 tau], as in the algorithm, and not in the ball of the
-    text (erratum 2). The sensitivity sigma is the corrected one of the program unless another is given.
+    In the source the line with the update of prices is missing, so the sign of the update is unknown. The source writes
+    the gradient as load - b for supply b, while prices must rise with load (erratum 1). Prices stay in the box [0, 2
+    tau], as in the algorithm, and not in the ball of the text (erratum 2). The l2 sensitivity sigma is the corrected
+    one of the program unless `l2_sensitivity` is given.
 
     Raises:
-        InvalidInput: a number is out of range, or the source has no such option.
+        InvalidInput: a number is out of range, or an option is used that the source does not have.
         Refused: the printed number w^2 of rounds, for width w, is too large.
 
     Example:
@@ -120,14 +123,16 @@ class PrintedDude(PrivDude):
 
     @classmethod
     def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
-        """The mechanism with the source's own settings: w^2 rounds, and no burn-in."""
+        """The mechanism with the source's settings: w^2 rounds for width w, and no early rounds that are left out of
+        the average.
+        """
         return cls(program=program, epsilon=epsilon, delta=delta, **settings)
 
     # ---- public arithmetic
 
     @property
     def used_l2_sensitivity(self) -> float:
-        """The l2 sensitivity to which the noise is proportional."""
+        """The l2 sensitivity for which the noise is scaled: `l2_sensitivity` if given, or else that of the program."""
         return root_up(self.squared_l2_sensitivity) if self.l2_sensitivity is None else self.l2_sensitivity
 
     @property
@@ -137,7 +142,9 @@ class PrintedDude(PrivDude):
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """The squared budget mu^2 of all rounds together, with the printed noise and the program's sigma."""
+        """The squared parameter mu^2 of Gaussian differential privacy of all rounds together, with the printed noise
+        and the program's l2 sensitivity sigma.
+        """
         return self.squared_l2_sensitivity * self.rounds / Fraction(self.round_noise_std) ** 2
 
     @cached_property
@@ -162,7 +169,9 @@ class PrintedDude(PrivDude):
 
     @cached_property
     def regret(self) -> float:
-        """Our proven bound on the regret of the printed step, with probability 1 - beta."""
+        """The bound of this project on the regret with the printed step size. The bound holds with probability 1 -
+        beta.
+        """
         steps: list[float] = self.descent.natural_step.tolist()
         sides = 2.0 if self.program.two_sided else 1.0
         off = 0.5 / PRICE_UNIT

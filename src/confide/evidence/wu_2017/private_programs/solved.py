@@ -1,4 +1,6 @@
-"""Shared code of the evidence for claims: runs without noise, and optima where excess has a price."""
+"""Shared code of the evidence for claims: runs without noise, optima with or without a penalty for excess, and test
+problems.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ def quiet_run(program: Program, data: Any, rounds: int, burn_in: int, **options:
 
     Args:
         program: program of any family.
-        data: n records.
-        rounds: number T of rounds.
-        burn_in: number of earlier rounds that are not averaged.
+        data: records of n people in a form that the program reads.
+        rounds: number T of rounds that are averaged.
+        burn_in: number of rounds before these, which are not averaged.
         options: further keyword arguments of `PrivDude`.
     """
     zeros = {("slack", t): np.zeros(program.rows) for t in range(rounds + burn_in)}
@@ -36,11 +38,12 @@ def quiet_run(program: Program, data: Any, rounds: int, burn_in: int, **options:
 
 
 def realised_regret(board: Any, program: Program) -> float:
-    """The regret of the main prices of a run without noise, compared with the best fixed prices of the box.
+    """The regret of the prices in the averaged rounds of a run without noise, compared with the best fixed prices
+    between 0 and their upper limits.
 
     Args:
-        board: billboard of the run.
-        program: program with the box of prices.
+        board: public result of the run (billboard).
+        program: program of the run, which determines the upper limits of the prices.
     """
     prices, slacks = board.main_prices / PRICE_UNIT, board.natural_slacks[board.burn_in :]
     mean = slacks.mean(axis=0)
@@ -50,13 +53,13 @@ def realised_regret(board: Any, program: Program) -> float:
 
 
 def optimum(program: Program, data: Any, price: float | None = None) -> float:
-    """The largest value by the solver HiGHS. With a price of excess, the result is the largest value minus that price
-    for each unit of excess.
+    """The optimal value of a program, computed by the solver HiGHS. If `price` is given, rows may be exceeded, and the
+    objective is the value minus `price` for each unit of excess.
 
     Args:
-        program: program with rows that are limits.
-        data: n records.
-        price: price of one unit of excess; without a price no excess is allowed.
+        program: program in which each row is an upper limit on the load.
+        data: records of n people in a form that the program reads.
+        price: penalty for one unit of excess; None if no excess is allowed.
     """
     found = program.linear_program(program.read(data))
     rows = len(found.supply)
@@ -72,15 +75,15 @@ def optimum(program: Program, data: Any, price: float | None = None) -> float:
 
 
 def chain(extra: float = 0.0, tau: float = 4.0) -> tuple[Electricity, Any]:
-    """A schedule problem with eight people who have needs, and five slots. Extra supply of the first slot moves four
-    people, each from the next slot to their own.
+    """A schedule problem with five slots and eight people who must get a stated number of slots. Extra supply of the
+    first slot lets four people move, each from the slot after their preferred slot to the preferred slot.
 
-    For each slot j, person A[j] needs slot j and all slots after j + 1, and person B[j] needs all slots after j. Both
-    people A[j] and B[j] value slot j, and slot j + 1 is their only other free slot.
+    For each j from 0 to 3, persons A[j] and B[j] value only slot j, and each of them needs 4 - j slots. The supply is
+    exactly what the eight people use if A[j] gets slot j and all slots after j + 1, and B[j] gets all slots after j.
 
     Args:
         extra: additional supply of the first slot.
-        tau: declared dual bound.
+        tau: dual bound of the program, > 0.
 
     Source: spec convex_programs 7 (erratum 8) and 11.3.
     """
@@ -95,11 +98,12 @@ def chain(extra: float = 0.0, tau: float = 4.0) -> tuple[Electricity, Any]:
 
 
 def crossroads(people: int, tau: float | None = None) -> tuple[Flow, NDArray[np.float64]]:
-    """A flow problem with a free direct arc for half of the people, and a detour of five arcs that cost 1 each.
+    """A flow problem in which half of the people can use a direct arc without cost. A detour has five arcs that cost 1
+    each.
 
     Args:
         people: number n of people.
-        tau: dual bound; by default the cost 6 of the escape.
+        tau: dual bound of the program, > 0; None for 6, the cost of not using the network.
 
     Source: spec convex_programs 7 (erratum 7).
     """

@@ -1,6 +1,4 @@
-"""Chapter 3 of Wu 2017, and the parts of chapter 2 on the query game: answers to many counting queries, and synthetic
-records.
-"""
+"""Chapter 3 of Wu 2017, and parts of chapter 2: private answers to counting queries, and synthetic records."""
 
 from confide._lazy import exports
 

@@ -1,7 +1,11 @@
 """Claims of section 3.4 of Wu 2017 about the privacy and accuracy of DualQuery.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+In each round of DualQuery, s queries are drawn with probabilities that depend on earlier rounds through the step size
+eta. The data player then answers with a record that is a nearly best response to these samples. T is the number of
+rounds, n the number of records, and alpha the largest error of an answer.
 """
 
 from __future__ import annotations
@@ -73,7 +77,8 @@ def sampling_is_selection() -> Recomputed:
     """Largest relative difference between the printed weights exp(-eta sum A) and the weights exp(e r/(2 Delta)) of an
     exponential mechanism.
 
-    The exponential mechanism has e = 2 eta (t - 1)/n and the score r = sum over rounds of q(x) - q(D).
+    In round t, the exponential mechanism has privacy loss e = 2 eta (t - 1)/n, score r = sum of q(x) - q(D) over the
+    records x of earlier rounds, and score sensitivity Delta.
     """
     n, eta, done = 20, 0.7, 3
     counts, satisfied = np.array([10, 5, 18]), np.array([3, 0, 2], np.int32)
@@ -109,8 +114,8 @@ def score_sensitivity() -> Recomputed:
     correction="Every transcript of a game written out: a worst loss of 1.345 of 1.5 (eta = 1, T = 3, s = 1, n = 4).",
 )
 def pure_privacy() -> Recomputed:
-    """The privacy bound of Theorem 3.4.1, compared with the largest privacy loss of a game whose transcripts are all
-    enumerated. The game has step size 1, 3 rounds, 1 sample and 4 records.
+    """The privacy bound of Theorem 3.4.1, compared with the largest privacy loss of a small game, by enumeration of all
+    transcripts. The game has step size 1, 3 rounds, 1 sample a round and 4 records.
     """
     game = tiny_game(eta=1.0, rounds=3)
     claimed, found = 1.0 * 3 * 2 * 1 / 4, _worst_loss(game)
@@ -126,8 +131,8 @@ def pure_privacy() -> Recomputed:
     correction="Adult may have T = 16 at (1, .001): .965, where 17 rounds would cost more than 1.",
 )
 def advanced_privacy() -> Recomputed:
-    """The epsilon of Theorem 3.4.2 for Adult at 16 rounds by the printed formula, compared with the epsilon of our
-    calculator. At 17 rounds the printed epsilon must be above 1.
+    """The epsilon of Theorem 3.4.2 for Adult at 16 rounds by the printed formula, compared with the epsilon that the
+    calculator of this project computes. At 17 rounds the printed epsilon must be above 1.
     """
     n, eta, samples = FIGURE_1["Adult"]
 
@@ -176,8 +181,8 @@ def figure_2_by_the_theorem() -> Recomputed:
                "tanh(eps/2) (erratum 2).",
 )
 def figure_2_round_by_round() -> Recomputed:
-    """Epsilon of the setting of Figure 2 if every draw is charged at the level of its own round, with the drift of the
-    theorem.
+    """Epsilon of the setting of Figure 2 if every draw is charged at the privacy level of the round of the draw, with
+    the expectation term of Theorem 3.4.2.
     """
     n, eta, rounds, samples = FIGURE_2
     found = all_epsilons(n, eta, rounds, samples, DELTA)
@@ -211,7 +216,7 @@ def figure_3_by_the_theorem() -> Recomputed:
     """Largest number of rounds for which Theorem 3.4.2 proves (1, .001)-privacy, at 512,000 attributes, 50,000 samples
     and step size .4.
 
-    The text gives neither the number of rounds nor that of records. The number of 100,000 records is that of the
+    The text gives neither the number of rounds nor that of records. The evidence uses 100,000 records, as in the
     authors' prototype. At every number of attributes one more round must cost more than epsilon = 1.
     """
     most = {}
@@ -294,8 +299,8 @@ def _tail(samples: int, mean: float, distance: float) -> float:
     correction="Weak: Hoeffding's bound has 2 for 1/3, a sixth of the samples (erratum 11).",
 )
 def chernoff() -> Recomputed:
-    """Largest ratio of the exact tail to the printed bound 2 exp(-N t^2/3), on a grid. The tail must also be within
-    Hoeffding's bound 2 exp(-2 N t^2).
+    """Largest ratio of the exact tail probability of a mean of N samples to the printed bound 2 exp(-N t^2/3), on a
+    grid of N and distances t. The tail must also be within Hoeffding's bound 2 exp(-2 N t^2).
     """
     grid = list(product((10, 100, 1000), (0.1, 0.5, 0.9), (0.02, 0.05, 0.2)))
     found = max(_tail(n, mean, t) / (2 * math.exp(-n * t * t / 3)) for n, mean, t in grid)
@@ -367,10 +372,10 @@ def accuracy_of_a_run() -> Recomputed:
     correction="3 alpha/4: the sampling error enters twice, and a case of two records attains it (erratum 3).",
 )
 def response_in_the_proof() -> Recomputed:
-    """Largest amount, as a multiple of alpha, by which a response can miss the best one against the query distribution
-    Q, if it is within alpha/4 of the best against the samples.
+    """Largest amount, as a multiple of alpha, by which a response to the samples can miss the best payoff against the
+    query distribution Q. The response is within alpha/4 of the best payoff against the samples.
 
-    There are two records and two queries. Each query is true for one of the two records only. A linear program chooses
+    There are two records and two queries. Each query is true for only one of the two records. A linear program chooses
     the probability with which Q draws the first record's query, and the share of that query among the samples. Every
     record's payoff on the samples differs from that on Q by at most alpha/4. The second record is alpha/4-optimal
     against the samples, and the program maximises the amount that this record misses against Q.
@@ -391,11 +396,12 @@ def response_in_the_proof() -> Recomputed:
                "theorem survives.",
 )
 def payoff_in_the_proof() -> Recomputed:
-    """Largest payoff A(x, Q) of a response x as a multiple of the error bound alpha. Theorem 3.4.5 needs a payoff of at
-    most alpha/2.
+    """Largest payoff A(x, Q) of a response x to query distribution Q, as a multiple of the error bound alpha. Theorem
+    3.4.5 needs a payoff of at most alpha/2.
 
-    The largest payoff is taken over 300 tables and query distributions of 3 bits. The samples are off by at most
-    alpha/4 for every record, and responses are within alpha/4 of the best against the samples.
+    The largest payoff is taken over 300 tables and query distributions of 3 bits. The payoff against the samples
+    differs from that against Q by at most alpha/4 for every record, and responses are within alpha/4 of the best
+    against the samples.
     """
     g, alpha, worst = study_generator(9, "claims", "payoffs"), 0.3, 0.0
     records = np.array(list(product((0, 1), repeat=3)))
@@ -460,8 +466,8 @@ def theory_at_practical_size() -> Recomputed:
                "measured.",
 )
 def promise_for_the_experiments() -> Recomputed:
-    """Least proved error bound of any run of Figures 1 and 2, with perfect responses, compared with 1/2. The constant
-    answer 1/2 has an error of at most 1/2.
+    """Least proved error bound of any run of Figures 1 and 2, if all responses are best responses, compared with 1/2.
+    The constant answer 1/2 has an error of at most 1/2.
     """
     runs = [(KDD99.bits, FIGURE_2[1], FIGURE_2[2], FIGURE_2[3])]
     for name, bits in (("Adult", ADULT.bits), ("KDD99", KDD99.bits), ("Netflix", NETFLIX.bits)):
@@ -479,7 +485,7 @@ def promise_for_the_experiments() -> Recomputed:
 )
 def weaker_than_others() -> Recomputed:
     """Slope of the promised error from 1e10 to 1e13 records on a logarithmic scale, at epsilon = 1, compared with the
-    Remark's -1/3. Hardt and Rothblum's bound has slope -1/2.
+    Remark's -1/3. The error bound of Hardt and Rothblum has slope -1/2.
     """
     log_queries, log_universe = math.log(2 * 10**5), 30 * math.log(2)
 

@@ -1,8 +1,11 @@
 """Claims of sections 3.7 and 3.8 of Wu 2017 about the experiments with DualQuery.
 
-The evidence uses stand-ins for the published tables (`stand_ins`), with fewer queries and a shorter search than in the
-studies. Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in
-the source's text as we read it.
+The evidence uses simulated tables in place of the published tables (`stand_ins`), with fewer queries and a shorter
+search than in the studies. Each public function recomputes the evidence for a claim. The argument `line` of a claim is
+a line number in the plain-text copy of the source that was checked.
+
+A marginal is positive if it asks for the value 1 of all attributes, and signed if it asks for 0 or 1 at random.
+Attributes that a best response leaves open are called free.
 """
 
 from __future__ import annotations
@@ -111,7 +114,7 @@ def _adult(epsilon: float, signed: bool = True) -> _Errors:
                "in the text.",
 )
 def gain_from_epsilon() -> Recomputed:
-    """Fall of the largest error from epsilon = .25 to 1, compared with the fall from 1 to 5, on stand-in data."""
+    """Fall of the largest error from epsilon = .25 to 1, compared with the fall from 1 to 5, on simulated data."""
     errors = [_adult(each)[1] for each in (0.25, 1.0, 5.0)]
     noticeable, further = errors[0] - errors[1], errors[1] - errors[2]
     return Recomputed("holds" if noticeable > further > 0 else "false", noticeable, further)
@@ -124,7 +127,7 @@ def gain_from_epsilon() -> Recomputed:
                "Adult and KDD99.",
 )
 def gain_from_size() -> Recomputed:
-    """Largest errors at epsilon = 1 on stand-ins for Adult and for KDD99, whose runs have 16 and 99 rounds."""
+    """Largest errors at epsilon = 1 on stand-ins for Adult and for KDD99, with 16 and 99 rounds."""
     small, large = _adult(1.0)[1], _run(_table("kdd99", 4_000), 2.0, 1000)[1]
     more = rounds_of("Adult", 1.0) < rounds_of("Netflix", 1.0) < rounds_of("KDD99", 1.0)
     return Recomputed("holds" if large < small / 2 and more else "false", small, large)
@@ -137,8 +140,9 @@ def gain_from_size() -> Recomputed:
     correction="1/2 is: answer 1/2 to everything.",
 )
 def trivial_error() -> Recomputed:
-    """Least error that one constant answer to every marginal has on the worst table of one record. The text calls an
-    error of 1 trivial. The queries are 4,000 signed and 4,000 positive marginals of a stand-in for Adult.
+    """Least possible error of one constant answer to every marginal, on the worst table of one record, compared with
+    the error of 1 that the text calls trivial. The queries are 4,000 signed and 4,000 positive marginals of a stand-in
+    for Adult.
 
     The text's reason is that marginals have range [0, 1]. The verdict is "false" where the marginals do not reach both
     0 and 1.
@@ -208,8 +212,8 @@ def stable_in_queries() -> Recomputed:
                "of queries.",
 )
 def naive_noise() -> Recomputed:
-    """Average error of DualQuery on 4,000 queries at (1, .001) and KDD99's size, compared with that of Gaussian noise
-    on 500,000 counts. The verdict also compares the largest errors.
+    """Average error of DualQuery on 4,000 queries at (epsilon, delta) = (1, .001) and the size of KDD99, compared with
+    that of Gaussian noise on 500,000 counts. The verdict also compares the largest errors.
     """
     n = KDD99.records
     sigma = math.sqrt(_MANY) / gdp_mu(1.0, DELTA) / n
@@ -225,8 +229,8 @@ def naive_noise() -> Recomputed:
     correction="By 10.0 for 100 times the queries, by advanced composition.",
 )
 def growth_of_noise() -> Recomputed:
-    """Growth factor of Laplace noise by advanced composition at (1, .001) for 100 times as many queries, compared with
-    10.
+    """Factor by which Laplace noise grows by advanced composition at (epsilon, delta) = (1, .001) for 100 times as many
+    queries, compared with 10.
     """
     found = largest_step(1.0, DELTA, 10**4) / largest_step(1.0, DELTA, 10**6)
     return Recomputed("holds" if abs(found - 10.0) < 0.1 else "false", 10.0, found)
@@ -250,8 +254,8 @@ def _peak(queries: int) -> float:
     correction="68 bytes for each further query, besides the query and its answer.",
 )
 def linear_space() -> Recomputed:
-    """Bytes that a run needs for each of 30,000 queries beyond 10,000, compared with a limit of 100 bytes for each
-    query.
+    """Additional memory per query, in bytes, of a run with 40,000 queries compared with a run with 10,000 queries. The
+    limit is 100 bytes per query.
     """
     found = (_peak(40_000) - _peak(10_000)) / 30_000
     return Recomputed("holds" if 0 < found <= 100 else "false", 100.0, found)
@@ -284,8 +288,8 @@ class _Counted(DualQuery):
                "at most s terms.",
 )
 def linear_time() -> Recomputed:
-    """Growth factor of the number of weights in a run with 8 times as many queries. No best response may have more than
-    s terms in either run.
+    """Factor by which the number of computed weights grows in a run with 8 times as many queries. In both runs no best
+    response may depend on more than s samples.
     """
     counted = []
     for queries in (5_000, 40_000):
@@ -315,8 +319,8 @@ def eight_percent() -> Recomputed:
     attributes at (1, .001).
 
     Each size has 100,000 marginals, except 50 attributes with all 19,600. There is one run for each size, with the
-    search of the study. The claimed 8 % holds if every size is within a point of it, from 7 % to 9 %. The claim holds
-    with a correction if only the mean over sizes is within a point of 8 %.
+    search settings of the study. The claimed 8 % holds if every size is within a point of it, from 7 % to 9 %. The
+    claim holds with a correction if only the mean over sizes is within a point of 8 %.
     """
     search = LocalSearch(flips_per_variable=4, flips=500, random_starts=0)
     errors = []
@@ -358,7 +362,7 @@ def uniform_bits() -> Recomputed:
 )
 def product_data_is_easy() -> Recomputed:
     """Average error of DualQuery at (1, .001) on 1,000 independent attributes, compared with that of products of noisy
-    one-way counts.
+    one-way marginals.
     """
     case = _product(1_000, 5_000)
     dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="random")[0]
@@ -381,7 +385,7 @@ def product_data_is_easy() -> Recomputed:
                "Adult's columns.",
 )
 def zeros_on_sparse_data() -> Recomputed:
-    """Average errors on positive marginals of a stand-in for Adult, with free attributes set by coins or to zero."""
+    """Average errors on positive marginals of a stand-in for Adult, with free attributes set at random or to zero."""
     coins = _run(_table("adult", 4_000, False), 2.0, 1000, free="random", seeds=2)[0]
     return Recomputed("holds" if _adult(1.0, False)[0] < coins else "false", coins, _adult(1.0, False)[0])
 
@@ -395,9 +399,9 @@ def zeros_on_sparse_data() -> Recomputed:
 )
 def coins_on_dense_data() -> Recomputed:
     """Average errors on positive marginals of 1,000 independent attributes with 500 samples a round, where free
-    attributes are set to zero or by coins.
+    attributes are set to zero or at random.
 
-    With random literals, as in the authors' prototype, coins are the better rule.
+    With signed marginals, as in the authors' prototype, random values are the better rule.
     """
     zeros, coins = (_run(_product(1_000, 2_000), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "random"))
     signed = [_run(_product(1_000, 2_000, True), FIGURE_3_ETA, 500, free=rule)[0] for rule in ("zeros", "random")]
@@ -426,7 +430,9 @@ def sparse_tables() -> Recomputed:
                "by looking at the data, uncharged, is a leak.",
 )
 def price_of_sparsity() -> Recomputed:
-    """Share of the budget (1, .001) that a release of Netflix's density 1.18 % with standard error .0005 costs."""
+    """Share of the budget (epsilon, delta) = (1, .001) that is needed to release the density 1.18 % of the Netflix
+    table with standard error .0005.
+    """
     rho = 1.0 / (2 * (NETFLIX.records * 0.0005) ** 2)
     found = rho / ZCDP.within(1.0, DELTA).rho
     return Recomputed("holds" if found < 0.01 else "false", 0.01, found)
@@ -474,8 +480,8 @@ def step_on_dense_data() -> Recomputed:
                "measurements. Beside both stands plain Gaussian noise on all 120 counts, with .007.",
 )
 def few_attributes() -> Recomputed:
-    """Mean largest error of DualQuery, compared with that of replayed MWEM. The verdict also compares MWEM with
-    Gaussian noise on every count.
+    """Mean largest error of DualQuery, compared with that of MWEM with repeated passes over its measurements. The
+    verdict also compares MWEM with Gaussian noise on every count.
 
     The data are 10 bits of 6 classes, all 120 positive 3-way marginals and 20,000 records, at epsilon = 1 and delta =
     1e-6.
@@ -512,8 +518,8 @@ def _refused(workload: Workload) -> bool:
                "the size.",
 )
 def many_attributes() -> Recomputed:
-    """Largest number of attributes, from 10 to 40, for which MWEM accepts all 3-way marginals, if each cell takes 8
-    bytes.
+    """Largest number of attributes, from 10 to 40, for which the implementation of MWEM accepts all 3-way marginals, if
+    each cell takes 8 bytes.
     """
     found = max(d for d in range(10, 41) if not _refused(Workload.complete(d)))
     return Recomputed("holds" if found <= 30 else "false", 30.0, float(found))
@@ -525,7 +531,9 @@ def many_attributes() -> Recomputed:
     correction="100 blocks of 10 bits each.",
 )
 def buckets_of_attributes() -> Recomputed:
-    """Number of attributes that MWEM accepts if each query stays within one of 100 buckets of 10 attributes."""
+    """Number of attributes that the implementation of MWEM accepts if each query uses attributes of only one of 100
+    groups of 10 attributes.
+    """
     index = np.concatenate([Workload.complete(10).index + 10 * bucket for bucket in range(100)])
     kept = not _refused(Workload.conjunctions(index, attributes=1000))
     return Recomputed("holds" if kept else "false", 1000.0, 1000.0 if kept else 0.0)

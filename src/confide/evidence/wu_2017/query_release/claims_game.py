@@ -2,7 +2,9 @@
 
 Errata are numbered as in spec query_release. Errata 9, 13 and 14 are in `wu_2017.claims_privacy`, and erratum 17
 concerns the specification alone. Each public function recomputes the evidence for a claim. The argument `line` of a
-claim is a line number in the source's text as we read it.
+claim is a line number in the plain-text copy of the source that was checked.
+
+In the query game, the payoff A(x, q) = q(D) - q(x) compares the answers of the data D and of a record x to a query q.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ def deterministic_mechanism() -> Recomputed:
     correction="Where delta is non-zero (erratum 8): m of n records give delta = m/n exactly, .075 for 3 of 40.",
 )
 def few_records() -> Recomputed:
-    """The least delta, at epsilon = 0, of a mechanism that publishes 3 of n = 40 records, compared with 3/n."""
+    """The least delta, at epsilon = 0, of a mechanism that publishes 3 random records of n = 40, compared with 3/n."""
     n, shown = 40, 3
     kept = math.comb(n - 1, shown) / math.comb(n, shown)  # the changed record is not among them
     found = hockey_stick([kept, 1 - kept, 0.0], [kept, 0.0, 1 - kept], 0.0)
@@ -99,8 +101,8 @@ def few_records() -> Recomputed:
                "the divergence is 1.0116.",
 )
 def approximate_divergence() -> Recomputed:
-    """The delta-approximate max divergence at delta = .05 by the printed formula, which has P[Y in S] in the
-    denominator and no logarithm, compared with the corrected formula.
+    """The delta-approximate max divergence at delta = .05 by the printed formula, compared with the corrected formula.
+    The printed formula has P[Y in S] in the denominator and no logarithm.
     """
     p, q, delta = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5]), 0.05
     sets = [np.array(each, dtype=bool) for each in product((False, True), repeat=3) if p[list(each)].sum() > delta]
@@ -233,8 +235,8 @@ def sensitivity_of_counts() -> Recomputed:
     correction="For predicates. Parities as +1 and -1 have payoffs in [-2, 2].",
 )
 def payoff_range() -> Recomputed:
-    """Largest |q(D) - q(x)| of conjunctions. For parities with values +1 and -1 the largest difference must be twice as
-    large.
+    """Largest payoff |q(D) - q(x)| of conjunctions. For parities with values +1 and -1 the largest difference must be
+    twice as large.
     """
     values, shares = _conjunctions(3, 2), np.zeros(8)
     shares[7] = 1.0
@@ -279,8 +281,8 @@ def value_of_the_game() -> Recomputed:
                "and A(D, w) has the sign of the mirrored game too. Ours, beyond the errata.",
 )
 def sign_in_the_proof() -> Recomputed:
-    """Largest |A(u, q) - A(u, 1 - q)| over 20 tables and mixtures. The printed chain of equations says that this
-    difference is 0.
+    """Largest |A(u, q) - A(u, 1 - q)| over 20 tables and mixed strategies u. The printed chain of equations says that
+    this difference is 0.
 
     By (3.1), A(u, 1 - q) = -A(u, q), which is sufficient for the argument.
     """
@@ -320,8 +322,8 @@ def equilibrium_answers() -> Recomputed:
     correction="Average regret at most eta/2 + ln(m)/(eta T); at most .46 of that on drawn and hostile losses.",
 )
 def multiplicative_weights() -> Recomputed:
-    """Largest ratio of the average regret of Hedge to eta/2 + ln(m)/(eta T), for random losses and for losses chosen
-    against it.
+    """Largest ratio of the average regret of the algorithm Hedge to eta/2 + ln(m)/(eta T), for m actions, step size
+    eta, T rounds, and for random losses and losses chosen against Hedge.
     """
     g, worst = study_generator(6, "claims", "losses"), 0.0
     for eta, rounds, hostile in product((0.05, 0.3, 1.0), (50, 400), (False, True)):
@@ -346,7 +348,7 @@ def multiplicative_weights() -> Recomputed:
 )
 def approximate_equilibrium() -> Recomputed:
     """Distance from an equilibrium as a multiple of alpha in Theorem 3.3.3, at alpha = .2, where the other player's
-    answers are as bad as the allowed gap alpha/2 permits.
+    responses are as bad as the allowed gap alpha/2 permits.
     """
     alpha, values = 0.2, _conjunctions(3, 2)
     truth = _table(4, 8, 40) @ values
@@ -375,7 +377,8 @@ def printed_signs() -> Recomputed:
     """Largest error of the full game with the printed update and the best response of the analysis, compared with the
     error bound.
 
-    Each of the two signs is right alone, as Q is closed under negation. Together the two signs reinforce errors.
+    Each of the two signs would be right alone, as the set Q of queries is closed under negation. Together the two signs
+    reinforce errors.
     """
     values = _conjunctions(6, 3)
     truth = _table(1, 64, 60) @ values

@@ -1,7 +1,11 @@
 """Claims of sections 3.5 and 3.6 of Wu 2017 about marginals and parities.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A 3-way marginal asks for three literals, each an attribute or the negation of one. An integer program finds the record
+that satisfies most of the sampled queries. A row is a constraint of this program, and a binary variable says for each
+sampled query whether the record satisfies the clause.
 """
 
 from __future__ import annotations
@@ -58,8 +62,8 @@ def _zeros(terms: Terms) -> tuple[NDArray[np.bool_]]:
                "Algorithm 3 as printed.",
 )
 def best_response_is_a_sum() -> Recomputed:
-    """Largest amount by which a record that maximises the number of satisfied samples misses the least mean payoff,
-    over 20 cases.
+    """Largest amount, over 20 cases, by which the mean payoff of a record that maximises the number of satisfied
+    samples exceeds the least mean payoff of any record.
     """
     worst = 0.0
     for seed in range(20):
@@ -82,8 +86,8 @@ def best_response_is_a_sum() -> Recomputed:
     correction="All three must differ: 6 of the 12 triples of 3 attributes that the source allows have a = c.",
 )
 def three_different_attributes() -> Recomputed:
-    """Number of queries with a != b != c, as printed, that ask about fewer than three attributes, among all triples of
-    3 attributes. The source means 0.
+    """Number of triples (a, b, c) of 3 attributes with a != b != c, as printed, that contain fewer than three different
+    attributes. The source means 0.
     """
     triples = [(a, b, c) for a, b, c in product(range(3), repeat=3) if a != b != c]
     queries = [Workload.conjunctions([each], [[True] * 3], attributes=3) for each in triples]
@@ -196,8 +200,8 @@ def marginals_without_signs() -> Recomputed:
     correction="Their absolute values do; within 7 alpha/8 for k = 3, as the empty parity is exact.",
 )
 def accuracy_of_parities() -> Recomputed:
-    """Largest ratio of the error of a 3-way marginal to the largest error of the parities. The parity p of the empty
-    set is exactly 1.
+    """Largest ratio of the error of a 3-way marginal to the largest error of the parities. The parity of the empty set
+    is exactly 1.
     """
     g, worst = study_generator(4, "claims", "errors"), 0.0
     subsets = [each for width in range(1, 4) for each in combinations(range(3), width)]
@@ -235,11 +239,11 @@ def parities_of_every_size() -> Recomputed:
                "on (1 + p)/2 and double the error (erratum 6).",
 )
 def parities_are_not_counts() -> Recomputed:
-    """Largest log ratio of one draw of round 3 for queries with values +1 and -1, as a multiple of the charged loss 2
-    eta (t - 1)/n.
+    """Largest log ratio of the probabilities of one draw in round t = 3, for queries with values +1 and -1, as a
+    multiple of the charged loss 2 eta (t - 1)/n.
 
-    The data are n records of one bit, which are all 1 or all 1 but one, and the step size is eta = 4. All earlier
-    records were even.
+    The data are n records of one bit, which are all 1 or all 1 but one, and the step size is eta = 4. The records of
+    all earlier rounds have even parity.
     """
     n, eta, rounds_before = 20, 4.0, 2
 
@@ -262,8 +266,8 @@ def parities_are_not_counts() -> Recomputed:
                "4).",
 )
 def printed_parity_rows() -> Recomputed:
-    """Number of patterns of up to 3 attributes that the printed rows of parities forbid or misjudge. The corrected rows
-    have none.
+    """Number of patterns of up to 3 attributes for which the printed rows of parities allow no value, or a wrong value,
+    of the clause. With the corrected rows the number is 0.
     """
     found = row_defects(literal=True)
     corrected = row_defects(literal=False)
@@ -297,8 +301,8 @@ def negated_parity_rows() -> Recomputed:
                "(erratum 4).",
 )
 def parity_program() -> Recomputed:
-    """Number of clauses that the printed parity program loses compared with the best of all records, for parities of 5
-    bits of which three ones are best. The corrected program loses none.
+    """Number of satisfied clauses that the printed parity program loses compared with the best record, for parities of
+    5 bits where a record with three ones is best. The corrected program loses none.
     """
     workload = Workload.complete(5, width=3, kind="parities", smaller=False)
     single = Workload.complete(5, width=1, kind="parities")
@@ -324,8 +328,8 @@ def parity_program() -> Recomputed:
                "bins (erratum 12).",
 )
 def binary_attributes() -> Recomputed:
-    """Number of columns, with income, from which the 235 binary attributes of Adult come, compared with the printed
-    number. Of the binary attributes 54 must be unreachable by any value.
+    """Number of columns, income included, from which the 235 binary attributes of Adult come, compared with the printed
+    number. Of these attributes, 54 must correspond to no value of a column.
     """
     adult, kdd = published_schema("adult"), published_schema("kdd99")
     relationship = [name.startswith("relationship") and "unreachable" in name for name in adult.names]

@@ -1,4 +1,4 @@
-"""Algorithm 3 as printed: DualQuery with the signs of both players reversed, and the text's claim of its privacy.
+"""Algorithm 3 as printed: DualQuery with the signs of both players reversed, and with the source's claim of privacy.
 
 Source: Wu 2017, Algorithm 3 and section 3.6; spec query_release D1, errata 1 and 2.
 """
@@ -31,8 +31,8 @@ class PrintedDualQuery(DualQuery):
     """DualQuery with the signs that Algorithm 3 prints. The published records have the same law as those of
     `DualQuery`.
 
-    The query player minimises where the analysis lets this player maximise, and the data player is reversed likewise.
-    The guarantees name the mistake in the text's claim of privacy.
+    Where the query player maximises in the source's analysis, the query player minimises here. The data player is
+    reversed in the same way. The guarantees name the mistake in the source's claim of privacy.
 
     Example:
         >>> it = PrintedDualQuery(records=494_021, eta=1.2, rounds=170, samples=1750, delta=1e-3,
@@ -47,8 +47,8 @@ class PrintedDualQuery(DualQuery):
     mirrored: ClassVar[bool] = True
 
     def guarantees(self) -> Guarantees:
-        """The valid guarantees and the text's formula for epsilon. At the settings of Figure 2, the text's own privacy
-        claim is added.
+        """The valid guarantees, with the source's formula for epsilon. At the settings of Figure 2, the privacy claim
+        in the source's text is added as a claim that does not hold.
         """
         found: list[Guarantee] = []
         for each in super().guarantees():

@@ -1,4 +1,5 @@
-"""The integer program as printed: one row for three literals, and a parity's row that forbids some records.
+"""The integer program for a best response, as printed: one constraint (row) for the three literals of a query, and a
+row for parities that wrongly forbids some records.
 
     x_a + x_b + x_c >= 3 c for a query; sum of (1 - x) >= c for a negation; every c binary
 
@@ -23,13 +24,13 @@ __all__ = ["MisprintedRows", "PrintedIntegerProgram", "PrintedRows", "printed_pa
 
 
 def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
-    """The row of a parity as printed: `sum x = 2 d + c - 1` for a query. No record with three ones satisfies the
-    printed row.
+    """The printed constraint (row) for a parity query over a set S of attributes: `sum x = 2 d + c - 1`. No record with
+    three ones in S satisfies the printed row.
 
     Args:
-        size: number of elements of S, >= 0.
-        positive: whether the row is for the query, in which an even number of ones counts. If False, the row is for the
-            negated query, and the printed row is right.
+        size: number of attributes in S, >= 0.
+        positive: whether the row is for the query itself, which is true for an even number of ones. If False, the row
+            is for the negated query, and the printed row is right.
 
     Example:
         >>> printed_parity_row(3, positive=True)
@@ -40,14 +41,14 @@ def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
 
 
 class PrintedRows(Rows):
-    """The rows of the printed program, but with the corrected row of parities."""
+    """The constraints (rows) of the printed program, except that parities have the corrected row."""
 
     widest_facets: ClassVar[int] = 0
     whole_clauses: ClassVar[bool] = True
 
     def literals(self, index: NDArray[np.int64], bits: NDArray[np.bool_], clause: NDArray[np.int64]) -> None:
-        """Add one row for each query with r literals: r c <= sum of its literals, where c says whether the clause
-        holds.
+        """Add one row r c <= (sum of the literals) for each query with r literals. The binary variable c says whether
+        the clause of the query holds.
         """
         width = index.shape[1]
         sign = np.where(bits, 1, -1)
@@ -56,7 +57,7 @@ class PrintedRows(Rows):
 
 
 class MisprintedRows(PrintedRows):
-    """The rows of the printed program, with the row of parities as printed."""
+    """The constraints (rows) of the printed program, including the printed row for parities."""
 
     parity_row: ClassVar = staticmethod(printed_parity_row)
 
@@ -67,8 +68,8 @@ class PrintedIntegerProgram(IntegerProgram):
     """The printed program, solved in the same way as `IntegerProgram`. The printed program has a looser linear
     relaxation than `IntegerProgram` and the same optimum.
 
-    With the printed row of parities the program forbids records with three ones, so its best record need not be the
-    best of all records.
+    With the printed row for parities, the program forbids records with three ones in a parity's set. The record that
+    the program finds need not be the best of all records then.
 
     Example:
         >>> from confide.release.oracle import Terms
@@ -83,17 +84,17 @@ class PrintedIntegerProgram(IntegerProgram):
     literal: Annotated[bool, Parameter("whether parities have the row as printed, too")] = False
 
     def rows(self) -> type[Rows]:
-        """The form of the program, with the row of parities as printed where `literal` is True."""
+        """The class that creates the rows of the program. If `literal` is True, parities have the printed row."""
         return MisprintedRows if self.literal else PrintedRows
 
 
 def row_defects(*, literal: bool, sizes: tuple[int, ...] = (1, 2, 3)) -> list[tuple[int, int]]:
-    """The pairs (size, number of ones) for which a parity's row does not force the variable c to equal the truth value
-    of the clause.
+    """The pairs (size of the set S, number of ones in S) for which a parity's row does not force the variable c to
+    equal the truth value of the clause.
 
     Args:
-        literal: whether to check the row as printed, or else the corrected one.
-        sizes: sizes of S.
+        literal: whether to check the printed row; False for the corrected row.
+        sizes: sizes of the sets S to check.
 
     Example:
         >>> row_defects(literal=True), row_defects(literal=False)

@@ -1,4 +1,5 @@
-"""Stand-ins for the published tables: their columns and sizes, with records simulated from a public seed.
+"""Simulated tables (stand-ins) in place of the published tables, with the same columns and sizes, and records simulated
+from a public seed.
 
 The tables themselves are not part of the package. Quantities that depend on sizes alone (privacy, rounds, noise) are
 the same on a stand-in. Errors differ, and no error on a stand-in is an error on Adult, KDD99 or Netflix.
@@ -54,8 +55,8 @@ class PublishedTable(NamedTuple):
 
     Args:
         records: number n of records.
-        columns: number of columns, printed as "attributes".
-        bits: number of bits, printed as "binary attributes".
+        columns: number of columns; the source calls columns "attributes".
+        bits: number of binary attributes after the columns are binned and coded.
     """
 
     records: int
@@ -98,11 +99,11 @@ _KDD99: tuple[tuple[str, float, int, bool], ...] = (
 
 
 def published_schema(name: Literal["adult", "kdd99"]) -> Schema:
-    """The columns and bins of a published run. Levels have their ranks 0, 1 and so on as names.
+    """The columns and bins of a published run. The levels of a column are named by their numbers 0, 1 and so on.
 
     Args:
-        name: "adult" with 15 columns, income included, and 235 binary attributes, or "kdd99" with 41 columns and 396
-            attributes.
+        name: "adult" with 15 columns, income included, and 235 binary attributes; or "kdd99" with 41 columns and 396
+            binary attributes.
 
     Source: Wu 2017, Table 1; spec query_release F and erratum 12.
 
@@ -121,15 +122,15 @@ def published_schema(name: Literal["adult", "kdd99"]) -> Schema:
 def made_up_codes(schema: Schema, n: int, *, seed: int, classes: int = 6, evenness: float = 0.3) -> Codes:
     """Simulated records from a mixture of classes. Within a class the columns are independent.
 
-    Each class has its own law over the reachable cells of each column, drawn from a Dirichlet law with all parameters
-    equal to `evenness`. Most of the probability is on a few cells, as in binned tables, and columns depend on each
-    other through the class.
+    Each class has one law for each column, over the cells that a value can reach. This law is drawn from a Dirichlet
+    law with all parameters equal to `evenness`. Most of the probability is on a few cells, as in binned tables, and
+    columns depend on each other through the class.
 
     Args:
         schema: public columns.
-        n: number of records.
+        n: number n of records.
         seed: public seed.
-        classes: number of classes, all equally likely.
+        classes: number of classes of records, all equally likely.
         evenness: Dirichlet parameter > 0. Small values of the parameter put the probability of a column on one cell.
 
     Example:
@@ -155,14 +156,16 @@ def made_up_views(
     items dependent.
 
     Args:
-        n: number of people.
+        n: number n of people, one record each.
         seed: public seed.
         items: number d of items.
-        density: mean share of the items that a person watched, in (0, 1); slightly less where the popularity is capped.
+        density: mean share of the items that a person watched, in (0, 1). The simulated share is slightly smaller,
+            because the popularity of an item is capped.
         tastes: number of groups of items. Each person likes one group four times as much as usual, and the others half
             as much.
 
-    Source: spec query_release F (the stand-in for Netflix): popularity (rank + 10)^-.9 cut at .5, lognormal activity.
+    Source: spec query_release F (the stand-in for Netflix): popularity in proportion to (rank + 10)^-.9 and capped at
+    .5, lognormal activity of people.
 
     Example:
         >>> made_up_views(64, seed=1, items=500).attributes
@@ -192,9 +195,9 @@ def repeated_answers(base: PackedBits | Codes, workload: Workload, n: int) -> Tr
     KDD99 is a table with repeated records. Only 12,048 of its 494,021 records are different.
 
     Args:
-        base: table of m records, at most n.
+        base: table of m <= n records to repeat.
         workload: queries.
-        n: number of records.
+        n: number n of records.
 
     Example:
         >>> base = PackedBits.pack([[1], [0], [1]])
@@ -212,17 +215,17 @@ def repeated_answers(base: PackedBits | Codes, workload: Workload, n: int) -> Tr
 
 
 def product_answers_of(biases: NDArray[np.float64], workload: Workload, n: int, *, seed: int) -> TrueAnswers:
-    """True answers on n records with independent attributes. The answer to each query is drawn independently from the
-    law of its count.
+    """True answers on n records with independent attributes. The answer to each query is drawn independently of the
+    other answers, from the law of the query's count.
 
     In real data, the counts of two queries that share an attribute depend on each other by the order of n^(-1/2).
     Counts that are drawn independently do not depend on each other. The method avoids storing n d bits, which is 6 GB
     for 512,000 attributes.
 
     Args:
-        biases: (d,) probability of each attribute.
+        biases: (d,) probability that each attribute is 1.
         workload: conjunctions over d attributes.
-        n: number of records.
+        n: number n of records.
         seed: public seed.
 
     Source: Wu 2017, section 3.7, "scaling to higher dimensional data".
@@ -270,7 +273,7 @@ def rounds_of(run: str, epsilon: float, calculator: Calculator = "theorem-3.4.2"
     Args:
         run: "Adult", "KDD99" or "Netflix".
         epsilon: privacy loss in nats.
-        calculator: proof by which the losses of draws are composed; the text names Theorem 3.4.2.
+        calculator: method by which the privacy losses of single draws are composed. The source names Theorem 3.4.2.
 
     Raises:
         InvalidInput: no run has this name.

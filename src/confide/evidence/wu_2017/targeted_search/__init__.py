@@ -1,4 +1,4 @@
-"""Chapter 7 of Wu 2017: targeted search of a private network."""
+"""Chapter 7 of Wu 2017: private search for targets in a network of contacts."""
 
 from confide._lazy import exports
 

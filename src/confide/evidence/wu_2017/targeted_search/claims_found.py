@@ -1,7 +1,10 @@
-"""Claims of chapter 7 of Wu 2017 about the algorithms of searches and the targets that they find.
+"""Claims of chapter 7 of Wu 2017 about the search algorithms and the targets that the searches find.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+Target is the source's search without privacy, PTarget the private search. An examination asks whether one vertex is a
+target, and I is the set of examined vertices. A component is a set of connected targets.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ _RUNS = 40
     correction="The same sets as by closure in 200 random graphs.",
 )
 def whole_components() -> Recomputed:
-    """Number of 200 searches that release a set other than the seed's component among targets."""
+    """Number of searches, of 200, that release a set other than the component of targets that contains the seed."""
     draw, wrong = study_generator(7, "components"), 0
     for _ in range(200):
         people = int(draw.integers(2, 25))
@@ -92,8 +95,8 @@ def end_of_a_component() -> Recomputed:
                "that were examined before.",
 )
 def examined_twice() -> Recomputed:
-    """Number of examinations of vertices that were examined before, in 20 runs, if the set I starts empty for each
-    component as Algorithm 14 says.
+    """Number of examinations of vertices that were examined before, in 20 runs, if each search for a component has a
+    new set I, as Algorithm 14 says.
     """
     found = 0
     for seed in range(20):
@@ -109,8 +112,8 @@ def examined_twice() -> Recomputed:
     correction="13 examinations on the toy with N = 16; f_t is f (erratum 7).",
 )
 def search_without_noise() -> Recomputed:
-    """Number of examinations of Target on the toy graph with stopping target K = 16, compared with 13. With K = 1 the
-    search must miss the last component.
+    """Number of examinations by Target on the toy graph with stopping parameter K = 16, compared with 13. With K = 1
+    the search must miss the last component.
     """
     whole, short = target(toy(), 3, 16), target(toy(), 3, 1)
     right = (whole.order.tolist() == [0, 1, 14, 2, 5, 6, 15, 9] and short.log.queries == 12
@@ -149,7 +152,7 @@ def infection_is_no_cascade() -> Recomputed:
                "people.",
 )
 def edges_that_are_left() -> Recomputed:
-    """Share of edges with weight 2 or more in a simulated network of 6,000 people who share films."""
+    """Share of edges between people who share at least two films, in a simulated network of 6,000 people."""
     edges = [affiliation_network(6_000, 1_000, 20, 13.0, at_least=least, seed=1).edges for least in (1, 2)]
     found = edges[1] / edges[0]
     return Recomputed("holds-with-correction" if found < 0.5 else "holds", 1.0, found)
@@ -192,8 +195,8 @@ def _spread(leave: float) -> tuple[float, float]:
     correction="None: that search is the same.",
 )
 def inside_the_largest_component() -> Recomputed:
-    """Largest difference between the numbers of targets that PTarget and Target have found while both are in the
-    component in which they begin, the largest one with 161 of 182 targets.
+    """Largest difference between the numbers of targets that PTarget and Target have found while both search the
+    component that contains the seed, which is the largest one with 161 of 182 targets.
     """
     graph = affiliation_network(6_000, 1_000, 20, 13.0, seed=1)
     group = made_up_group(graph, 0, 0.5, 0)
@@ -216,8 +219,8 @@ def inside_the_largest_component() -> Recomputed:
                "meets the largest component sooner than Target does.",
 )
 def race_to_the_largest_component() -> Recomputed:
-    """Ratio of PTarget's targets to Target's at six budgets together, compared with 1, from a seed outside the largest
-    component.
+    """Number of targets that PTarget finds, divided by the number that Target finds, summed over six budgets of
+    examinations and compared with 1. The seed is outside the largest component.
     """
     found, chance = _shares(0.5)
     return Recomputed("holds-with-correction" if min(found, chance) > 1.0 else "holds", 1.0, found)
@@ -231,11 +234,12 @@ def race_to_the_largest_component() -> Recomputed:
                "differences are above two standard errors of 40 runs. 40% of the runs are ahead at one of six budgets.",
 )
 def even_sizes() -> Recomputed:
-    """Ratios of PTarget's targets to Target's at six budgets together, in the first and in the second regime.
+    """Number of targets that PTarget finds, divided by the number that Target finds, summed over six budgets of
+    examinations, in the first and in the second regime of target groups.
 
     The second regime lags more if two conditions hold. The ratio of the second regime is lower than that of the first
     by more than two standard errors of the difference, and below 1 by more than two standard errors of its own. Single
-    runs are ahead if at least a tenth of them are ahead at one of the budgets.
+    runs count as ahead of Target if at least a tenth of the runs are ahead at one of the budgets.
     """
     first, second = _spread(0.5), _spread(0.8)
     plain, ours, _ = _searched(0.8)
@@ -250,7 +254,9 @@ def even_sizes() -> Recomputed:
     correction="93% of Target's; random order finds 88%.",
 )
 def fragmented_targets() -> Recomputed:
-    """Ratio of PTarget's targets to Target's at six budgets together, compared with 1, where targets are fragmented."""
+    """Number of targets that PTarget finds, divided by the number that Target finds, summed over six budgets of
+    examinations and compared with 1, where targets are fragmented.
+    """
     found, _ = _shares(0.9)
     return Recomputed("holds" if 0.75 < found < 1.0 else "false", 1.0, found)
 
@@ -263,8 +269,8 @@ def fragmented_targets() -> Recomputed:
                "more in all three regimes. Nearly all success is that of the free search within components.",
 )
 def random_order_does_as_well() -> Recomputed:
-    """Least ratio of the targets that random order finds to those that PTarget finds, at six budgets together, over
-    three regimes. The ratio is compared with 0.
+    """Number of targets that random order finds, divided by the number that PTarget finds, summed over six budgets of
+    examinations. The least ratio over three regimes is compared with 0.
     """
     found = min(chance / ours for ours, chance in map(_shares, (0.5, 0.8, 0.9)))
     return Recomputed("holds-with-correction" if found > 0.85 else "holds", 0.0, found)
@@ -278,8 +284,8 @@ def random_order_does_as_well() -> Recomputed:
                "random order, and takes the rest.",
 )
 def signal_under_the_noise() -> Recomputed:
-    """Lead of PTarget over random order as a share of Target's lead over random order, at six budgets together, where
-    targets are fragmented.
+    """Lead of PTarget over random order, in found targets, as a share of the lead of Target over random order. Both
+    leads are summed over six budgets of examinations, and targets are fragmented.
     """
     plain, ours, chance = (float(each.at(_BUDGETS).sum()) for each in _searched(0.9))
     found = (ours - chance) / (plain - chance)

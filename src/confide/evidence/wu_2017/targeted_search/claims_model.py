@@ -1,7 +1,11 @@
 """Claims of chapter 7 of Wu 2017 about the model and the statistics of proximity.
 
 Errata are numbered as in spec targeted_search 5. Each public function recomputes the evidence for a claim. The argument
-`line` of a claim is a line number in the source's text as we read it, in which symbols are often lost.
+`line` of a claim is a line number in the plain-text copy of the source that was checked, in which symbols are often
+lost.
+
+Neighbouring graphs differ in the edges of one protected vertex, who is no target; the vertex is said to be rewired. S
+is the set of confirmed targets, N[S] the set S with all neighbours of its members, and f the statistic of proximity.
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ _FEW = 4  # vertices of enumerated graphs, where that decides; five elsewhere
     correction="No edge between targets differs in any rewiring of a protected vertex.",
 )
 def edges_between_targets() -> Recomputed:
-    """Number of edges between targets that differ between any two graphs which differ in one protected vertex."""
+    """Number of distinct sets of edges between targets, minus 1, over graphs that differ in one protected vertex."""
     made = network()
     seen = set()
     for graph in made.graphs:
@@ -96,8 +100,8 @@ def limit_of_examinations() -> Recomputed:
                "this one takes one.",
 )
 def time_of_the_list() -> Recomputed:
-    """Number of examinations until a list is released on one graph, compared with the number until the same list is
-    released on a neighbouring graph.
+    """Number of examinations until a list is released on one graph, compared with the number of examinations until the
+    same list is released on a neighbouring graph.
     """
     first, second = (target(each, 1) for each in _one_query())
     same = first.order.tolist() == second.order.tolist()
@@ -115,8 +119,8 @@ def time_of_the_list() -> Recomputed:
     correction="One bar is lost in our text (erratum 7); it changes nothing, because the relation is symmetric.",
 )
 def sensitivity_without_its_sign() -> Recomputed:
-    """Largest signed change of the number of common neighbours over ordered pairs of graphs, compared with the largest
-    absolute change.
+    """Largest signed change of the number of common neighbours over ordered pairs of neighbouring graphs, compared with
+    the largest absolute change.
     """
     made, confirmed = network(), np.array([0, 1])
     values = np.array([CommonNeighbours().values(graph, confirmed)[[4, 5, 7]] for graph in made.graphs])
@@ -131,7 +135,9 @@ def sensitivity_without_its_sign() -> Recomputed:
     correction="d/2, attained: every path through a vertex takes two of its edges. 1 for k = 2.",
 )
 def flow_through_one_vertex() -> Recomputed:
-    """Change of a largest flow over three edges by 4 new contacts of one vertex, compared with the degree bound 4."""
+    """Change of the largest flow along paths of three edges, if one vertex gets 4 new contacts, compared with the
+    degree bound 4.
+    """
     edges = [(0, 1), (0, 2)]
     joined = [*edges, (3, 1), (3, 2), (3, 4), (3, 5)]
     before, after = (float(values_of(LargestFlow(3), each, 6, (4, 5))[0]) for each in (edges, joined))
@@ -146,8 +152,8 @@ def flow_through_one_vertex() -> Recomputed:
     correction="For simple paths; ours is below it, by 2% or more up to d = 50.",
 )
 def paths_through_one_vertex() -> Recomputed:
-    """Largest ratio of our bound on the sensitivity of paths to (k-1) d^(k-1), for path lengths k up to 6 and degrees d
-    up to 50. Enumerated changes must stay within our bound.
+    """Largest ratio of this project's bound on the sensitivity of the number of paths to the printed (k-1) d^(k-1), for
+    path lengths k up to 6 and degrees d up to 50. Enumerated changes must stay within this project's bound.
     """
     worst = max(Paths(k).sensitivity(d) / ((k - 1) * d ** (k - 1)) for k in range(2, 7) for d in range(2, 51))
     kept = all(enumerate_pairs(Paths(k), 3, people=_FEW).target_change <= Paths(k).sensitivity(3) for k in (2, 3))
@@ -204,8 +210,8 @@ def common_neighbours_move_by_one() -> Recomputed:
     correction="0, and 0 is its value too for everybody who is not examined: it finds no other component.",
 )
 def contacts_of_targets() -> Recomputed:
-    """Largest change of a target's number of contacts in the set S of confirmed targets, over all pairs of graphs on
-    four vertices.
+    """Largest change of a vertex's number of contacts in the set S of confirmed targets, over all pairs of neighbouring
+    graphs on four vertices.
     """
     found = enumerate_pairs(Contacts(), 3, people=_FEW).target_change
     return Recomputed("holds" if found == 0.0 else "false", 0.0, found)
@@ -235,7 +241,7 @@ def values_that_change() -> Recomputed:
 )
 def counts_that_change() -> Recomputed:
     """Largest change of the number of vertices v outside N[T] with f(v) >= x, for degrees up to 3, compared with the
-    printed 4.
+    printed 4. N[T] contains the targets T and their neighbours.
     """
     found = enumerate_pairs(CommonNeighbours(), 3).count_outside
     right = found == CommonNeighbours().count_sensitivity(3) < 4
@@ -276,8 +282,8 @@ def largest_value() -> Recomputed:
                "lists that are cut to d one vertex moves CN by 5 at d = 5.",
 )
 def lists_cut_to_a_bound() -> Recomputed:
-    """Change of the number of common neighbours by one vertex, compared with 1, if contact lists are cut to their first
-    d = 5 names.
+    """Change of a target's number of common neighbours by the contacts of one vertex, compared with 1, if each contact
+    list is cut to the first d = 5 names.
 
     Five people know target 1 and the confirmed target 10, and have five contacts each. Vertex 0 comes first in the
     contact lists of the five people.

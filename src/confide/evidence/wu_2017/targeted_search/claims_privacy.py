@@ -1,7 +1,9 @@
 """Claims of chapter 7 of Wu 2017 about the privacy loss of a search.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-source's text as we read it.
+plain-text copy of the source that was checked.
+
+A call is one search for a further component of targets. The output of a search is the list of found targets.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ _CALLS = 13  # k = 14, as in the experiments
                "break ties.",
 )
 def component_search_is_free() -> Recomputed:
-    """Number of 248 rewirings of a protected vertex of the toy graph that change the list which the search of one
-    component releases.
+    """Number of changes of a protected vertex's edges in the toy graph, of 248, that change the list that the search
+    within one component releases.
     """
     base = toy()
     usual, changed, seen = sfs(base.graph, 0, TARGETS), 0, 0
@@ -95,7 +97,9 @@ def noise_of_the_text() -> Recomputed:
     correction="With and without a fake target.",
 )
 def nobody_left() -> Recomputed:
-    """Probability that a call finds nothing once all targets are known, for any threshold."""
+    """Least probability, over several thresholds, that a call finds nothing once all targets are known, compared with
+    1.
+    """
     found = min(float(call_law([], 4.0, "laplace", each)[-1]) for each in (None, 0.0, 3.0, [0.5, 0.5]))
     return Recomputed("holds" if found == 1.0 else "false", 1.0, found)
 
@@ -108,8 +112,8 @@ def nobody_left() -> Recomputed:
                "depends on an I that is not the same on both graphs (erratum 3).",
 )
 def one_call() -> Recomputed:
-    """Privacy loss of the list after one call at epsilon = 1, over all rewirings of one of ten people, with degrees up
-    to d = 4.
+    """Largest privacy loss of the list after one call at epsilon = 1, over all possible edges of one of ten people,
+    with degrees up to d = 4.
     """
     made = network()
     found = list_loss(tree_of(fitted(PTarget(made.people, 2, 2, 1.0, 4), made).call, made), made.graphs)
@@ -124,8 +128,8 @@ def one_call() -> Recomputed:
                "where 40 targets are behind one person, and 2.0 without end of people.",
 )
 def printed_threshold() -> Recomputed:
-    """Privacy loss of two calls with the printed threshold at epsilon = .2, where 40 targets are behind one person,
-    compared with .4.
+    """Privacy loss of two calls with the printed threshold at epsilon = .2, compared with .4. In the graph, 40 targets
+    can be reached only through one person.
     """
     witness = Witness(bridged=40)
     found, end = witness.loss, limit_loss(40, witness.scale, 1e-4)
@@ -140,8 +144,9 @@ def printed_threshold() -> Recomputed:
     correction="0.047 of 0.4 on the witness of erratum 3.",
 )
 def corrected_threshold() -> Recomputed:
-    """Privacy loss of two calls with the corrected threshold, which counts over V minus N[T], at epsilon = .2, where 40
-    targets are behind one person, compared with the claimed .4.
+    """Privacy loss of two calls with the corrected threshold at epsilon = .2, compared with the claimed .4. The
+    corrected threshold counts over V minus N[T], the vertices that are neither targets nor their neighbours. In the
+    graph, 40 targets can be reached only through one person.
     """
     witness = Witness(bridged=40, printed=False)
     return Recomputed("holds-with-correction" if witness.loss <= witness.promised else "false", witness.promised,
@@ -178,8 +183,8 @@ def failed_searches_tell() -> Recomputed:
                "stop: by 2,924.",
 )
 def precision_of_the_threshold() -> Recomputed:
-    """Largest number of vertices by which the private count may miss K in a network of 27,262 people, at d = 1,147 and
-    epsilon = .2. The smoothed stop misses by at most 2,924.
+    """Bound on the number of vertices by which the private threshold may miss the stopping parameter K, in a network of
+    27,262 people with degree bound d = 1,147 and epsilon = .2. The bound for the smoothed stop is 2,924.
     """
     errors = {}
     for stop in _DRAWN:
@@ -223,8 +228,8 @@ def _toy_loss() -> float:
                "4,944 rewirings of a vertex.",
 )
 def two_calls_on_the_toy() -> Recomputed:
-    """Privacy loss of the lists of three components over all pairs of 4,944 rewirings of the toy graph at epsilon = 1,
-    compared with 2.
+    """Largest privacy loss of the lists of three components at epsilon = 1, compared with 2, over all pairs of 4,944
+    graphs that differ from the toy graph in the edges of one protected vertex.
     """
     found = _toy_loss()
     return Recomputed("holds-with-correction" if found <= 2.0 else "false", 2.0, found)
@@ -236,7 +241,9 @@ def two_calls_on_the_toy() -> Recomputed:
     correction="13 calls at .2 cost 2.6 among a hundred people and among a million.",
 )
 def cost_of_calls_alone() -> Recomputed:
-    """Epsilon of 13 calls at .2 in a network of a million people, compared with that in a network of a hundred."""
+    """Total epsilon of 13 calls at .2 each in a network of a million people, compared with that in a network of a
+    hundred.
+    """
     few, many = (_pure(PTarget(people, 14, 50, 0.2, 30)) for people in (100, 1_000_000))
     return Recomputed("holds" if few == many else "false", few, many)
 
@@ -267,8 +274,8 @@ def composition_as_printed() -> Recomputed:
     correction="7.58 for 13 calls at .2, delta = 10^-6, where their sum is 2.6. It pays from 111 calls on.",
 )
 def composition_at_their_size() -> Recomputed:
-    """Sum of the privacy losses of 13 calls at epsilon = .2, compared with the printed epsilon at delta = 10^-6. Our
-    bound on epsilon is below both numbers.
+    """Sum of the privacy losses of 13 calls at epsilon = .2, compared with the printed epsilon at delta = 10^-6. The
+    epsilon bound of this project is below both numbers.
     """
     printed, _ = printed_composition(_CALLS, 0.2, _DELTA)
     rules = compositions(_CALLS, 0.2, _DELTA)
@@ -284,8 +291,8 @@ def composition_at_their_size() -> Recomputed:
                "noise 1.167.",
 )
 def composition_of_two_steps() -> Recomputed:
-    """Epsilon of 13 calls at .2 and delta = 10^-6 where thresholds and selections are composed separately, compared
-    with the sum of the losses. With Gumbel noise the epsilon is 1.167.
+    """Total epsilon of 13 calls at .2 each and delta = 10^-6, where the losses of thresholds and selections are
+    composed separately, compared with the sum of the losses. With Gumbel noise the epsilon is 1.167.
     """
     rules = compositions(_CALLS, 0.2, _DELTA)
     gumbel = compositions(_CALLS, 0.2, _DELTA, noise_kind="gumbel")["two-step"]
@@ -334,8 +341,8 @@ def noise_of_the_experiments() -> Recomputed:
     correction="1.37 without a threshold and 1.87 with one (erratum 2), for the same calls.",
 )
 def multiplier_of_the_first_regime() -> Recomputed:
-    """Corrected risk multiplier of the number of calls that corresponds to the printed 1.17. With a drawn threshold the
-    multiplier is 1.87.
+    """Corrected risk multiplier, e raised to the total privacy loss, for the number of calls at which the source prints
+    1.17. With a randomly drawn threshold the multiplier is 1.87.
     """
     found = multipliers(20.0 * math.log(1.17), 20.0)
     return Recomputed("false" if found.without_threshold > 1.3 else "holds", found.claimed, found.without_threshold)
@@ -348,8 +355,8 @@ def multiplier_of_the_first_regime() -> Recomputed:
     correction="3.67 after 13 calls without a threshold, 13.5 with one (erratum 2), where 1.92 is counted.",
 )
 def multiplier_of_all_calls() -> Recomputed:
-    """Risk multiplier of 13 calls with Laplace noise of scale 20, compared with the claimed 2. With a drawn threshold
-    the multiplier is 13.5.
+    """Risk multiplier, e raised to the total privacy loss, of 13 calls with Laplace noise of scale 20, compared with
+    the claimed 2. With a randomly drawn threshold the multiplier is 13.5.
     """
     found = multipliers(_CALLS, 20.0)
     return Recomputed("false" if found.claimed < 2.0 < found.without_threshold else "holds",

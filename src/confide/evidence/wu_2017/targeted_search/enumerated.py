@@ -1,11 +1,11 @@
-"""Sensitivities by enumeration: every pair of small graphs that differ in one protected vertex, with every set of
-targets.
+"""Sensitivities by enumeration of all pairs of small graphs that differ in the edges of one protected vertex, with
+every set of targets.
 
     >>> from confide.search.statistics import CommonNeighbours, Contacts
     >>> enumerate_pairs(CommonNeighbours(), 2, people=4).target_change, enumerate_pairs(Contacts(), 2, people=4).changed
     (1.0, 1)
 
-Statistics do not depend on the names of vertices, so the rewired vertex is always the last one.
+Statistics do not depend on the numbering of vertices, so the protected vertex is always the last one.
 """
 
 from __future__ import annotations
@@ -37,14 +37,19 @@ common neighbours of all seven vertices, while Claim 7.7.2 says that at most d +
 
 @dataclass(frozen=True, kw_only=True)
 class Enumerated:
-    """The largest changes of a statistic over all pairs of graphs.
+    """The largest changes of a statistic f over all pairs of graphs that differ in the edges of one protected vertex. S
+    is the set of confirmed targets, and N[S] contains S and all neighbours of vertices in S.
 
     Args:
-        target_change: change of the value of a vertex that is neither rewired nor in S; bounded by Delta.
-        changed: number of vertices with changed values; bounded by the impact cardinality.
-        count_unconfirmed: change of #{v in V minus S: f(v) >= x}.
-        count_outside: change of #{v in V minus N[S]: f(v) >= x}; bounded by the threshold's sensitivity.
-        pairs: number of pairs of graphs, each with one set S of targets.
+        target_change: largest change of the value of a vertex that is neither protected nor in S. The sensitivity Delta
+            of the statistic bounds this change.
+        changed: largest number of vertices with changed values. The impact cardinality of the statistic bounds this
+            number.
+        count_unconfirmed: largest change of the number of vertices outside S with f(v) >= x, over all x.
+        count_outside: largest change of the number of vertices outside N[S] with f(v) >= x, over all x. The sensitivity
+            of the search's threshold bounds this change.
+        pairs: number of compared ordered pairs of graphs, each with one set S. Pairs of a graph with itself are
+            included.
     """
 
     target_change: float
@@ -69,13 +74,14 @@ def enumerate_pairs(statistic: Statistic, degree_bound: int, *, people: int = 5,
     bound.
 
     Args:
-        statistic: statistic of proximity.
+        statistic: statistic of proximity, such as the number of common neighbours.
         degree_bound: largest degree d.
-        people: number of vertices, 2..6; six take minutes.
-        every: step k. Only every k-th graph of the other vertices is used, for slow statistics.
+        people: number of vertices, from 2 to 6. The enumeration for six vertices takes minutes.
+        every: step k >= 1. Only every k-th graph on the vertices other than the protected one is used, which saves time
+            for slow statistics.
 
     Raises:
-        InvalidInput: there are too many people to enumerate.
+        InvalidInput: the number of people is not between 2 and 6, or another number is out of range.
 
     Source: spec targeted_search 2 and 11 (check 9).
     """

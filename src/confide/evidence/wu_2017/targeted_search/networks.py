@@ -1,7 +1,7 @@
-"""Networks on which the experiments are repeated: simulated ones at the published sizes, and a real one from another
-package.
+"""Networks for repeating the source's experiments: simulated networks of the published sizes, and a real network from
+another package.
 
-No data of the real network are part of confide.
+The data of the real network are not part of confide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CAST = "film.film.actor"
 
 
 def film_casts_file() -> Path:
-    """The path at which the package recbole stores its file of films.
+    """The path of the file of films in the installed package recbole.
 
     Raises:
         InvalidInput: the package is not installed.
@@ -41,8 +41,8 @@ def film_casts(path: str | os.PathLike[str] | None = None, *, at_least: int = 1)
     Freebase's.
 
     Args:
-        path: path of ml-100k.kg; path of the file in the installed package when None.
-        at_least: number of films that neighbours share.
+        path: path of the file ml-100k.kg; None for the file in the installed package recbole.
+        at_least: least number of common films, >= 1, at which two people are neighbours.
 
     Raises:
         InvalidInput: the file does not exist, or it is another file.
@@ -69,7 +69,7 @@ def costars_like_imdb(*, at_least: int = 1, seed: int = 0) -> Graph:
     people of all communities.
 
     Args:
-        at_least: number of films that neighbours share.
+        at_least: least number of common films, >= 1, at which two people are neighbours.
         seed: seed of the draws.
 
     Source: Wu 2017, Table 3 (235,710 and 4,587,715); spec targeted_search 8.
@@ -85,7 +85,7 @@ def coauthors_like_dblp(*, at_least: int = 1, seed: int = 0) -> Graph:
     them come from all communities.
 
     Args:
-        at_least: number of papers that neighbours share.
+        at_least: least number of common papers, >= 1, at which two people are neighbours.
         seed: seed of the draws.
 
     Source: Wu 2017, Table 3 (956,043 and 3,738,044); spec targeted_search 8.

@@ -1,10 +1,10 @@
-"""The private search as it was printed, for comparison and as a mechanism that an audit must flag. The printed search
-guarantees nothing.
+"""The private search as the source prints it, for comparison, and as a mechanism in which an audit must find the error.
+The printed search guarantees nothing.
 
 Three mistakes break the printed claim. The threshold counts unexamined vertices, and the set of these vertices depends
-on earlier noise and on protected edges. With one bridge to many targets the privacy loss is a multiple of the claimed
-one (erratum E3). The text and the experiments use a quarter of the noise in the algorithm (erratum E2). The statistic
-of the experiments has sensitivity up to d - 1, not 1 (erratum E1).
+on earlier noise and on protected edges. If many targets can be reached only through one person, the privacy loss is a
+multiple of the claimed loss (erratum E3). The text and the experiments use a quarter of the noise in the algorithm
+(erratum E2). The statistic of the experiments has sensitivity up to d - 1, not 1 (erratum E1).
 
 Source: Wu 2017, Algorithms 13 and 14, lines 6064 and 6294-6299; spec targeted_search 5.
 """
@@ -74,24 +74,27 @@ def printed_search(
     noise: Noise, *, form: Form = "algorithm", statistic: Statistic | None = None, reset: bool = False,
     cap: int | None = None,
 ) -> FoundTargets:
-    """The private search as printed. The guarantees of a result contain the printed claim, marked as false, and nothing
-    else.
+    """Run the private search as printed. As guarantees, the result contains the printed privacy claim, marked as false,
+    and a statement without content.
 
     Args:
-        investigation: graph, seeds and oracle.
-        components: number k >= 1 of components to find.
-        stopping_target: number K of vertices above the threshold (N in Algorithm 14).
+        investigation: graph, seeds (known targets), and the oracle that says whether an examined vertex is a target.
+        components: number k >= 1 of components of targets to find, including that of the seed.
+        stopping_target: number K of vertices, approximately, with a value above the randomly drawn threshold (N in
+            Algorithm 14). A search gives up below this threshold.
         epsilon: privacy loss of one call, as printed, in nats.
-        degree_bound: largest degree d.
-        noise: source of randomness.
-        form: "algorithm": Laplace noise of scale 4 Delta/epsilon, as in Algorithm 13; "text": Delta/epsilon, as in line
-            6064; "experiments": Delta/epsilon and no stop, as with the printed Lap(20) for epsilon = 1/20.
-        statistic: statistic of proximity; by default the number of common neighbours. The sum of common neighbours over
-            targets has the printed sensitivity 1.
+        degree_bound: public bound d on the degrees of all vertices.
+        noise: source of all random draws.
+        form: scale of the Laplace noise, for sensitivity Delta. "algorithm": 4 Delta/epsilon, as in Algorithm 13.
+            "text": Delta/epsilon, as in line 6064 of the source. "experiments": Delta/epsilon and no stopping rule, as
+            in the experiments with noise Lap(20) for epsilon = 1/20.
+        statistic: statistic of proximity; by default the number of common neighbours. For this statistic and for the
+            sum of common neighbours over targets, the noise is scaled for the printed sensitivity 1.
         reset: whether each search within a component has an examined set of its own, as Algorithm 14 says. If True,
             vertices are examined repeatedly, and a search for a component can find a known target, which uses up its
             round (erratum E7). If False, all searches share one set.
-        cap: number of examinations after which the search ends; not with `reset`.
+        cap: number of examinations after which the search ends; None for no limit. If `reset` is True, `cap` has no
+            effect.
 
     Raises:
         InvalidInput: a number is out of range.
@@ -173,16 +176,16 @@ def _with_resets(investigation: Investigation, printed: _Printed, calls: int, gu
 
 
 def printed_composition(calls: int, epsilon: float, delta: float) -> tuple[float, bool]:
-    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem behind it proves it for these
-    parameters.
+    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon for the composition of m calls, and whether advanced
+    composition proves this number at the given parameters.
 
-    The theorem needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), a condition that the source omits. The printed
+    The proof needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), a condition that the source omits. The printed
     epsilon_2 is below m epsilon only for m > 8 ln(1/delta) calls.
 
     Args:
         calls: number m >= 1 of calls.
         epsilon: privacy loss of one call, in nats.
-        delta: in (0, 1).
+        delta: parameter delta of approximate differential privacy, in (0, 1).
 
     Source: Wu 2017, Theorem 7.3.3; spec targeted_search 4 and 5, erratum E5.
 

@@ -1,4 +1,4 @@
-"""Small graphs on which the evidence is computed. The toy graph of 16 vertices is that of spec targeted_search 11."""
+"""Small graphs for the evidence of claims. The toy graph of 16 vertices is that of spec targeted_search 11."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def graph_of(edges: Iterable[tuple[int, int]], people: int) -> Graph:
     """The graph with the given edges.
 
     Args:
-        edges: pairs of vertices.
+        edges: pairs of vertices, each a number from 0 to n - 1.
         people: number n of vertices.
     """
     pairs = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
@@ -43,7 +43,7 @@ def values_of(statistic: Statistic, edges: Iterable[tuple[int, int]], people: in
 
     Args:
         statistic: statistic of proximity.
-        edges: pairs of vertices.
+        edges: pairs of vertices, each a number from 0 to n - 1.
         people: number n of vertices.
         confirmed: set S of confirmed targets.
     """
@@ -52,12 +52,13 @@ def values_of(statistic: Statistic, edges: Iterable[tuple[int, int]], people: in
 
 
 def selection_loss(scale: float, ahead: float) -> float:
-    """The log ratio of a noisy maximum between the values (1, M) and (0, M + 1), with sensitivity 1. The log ratio
-    tends to 2/b as the value M grows.
+    """The privacy loss of selecting a noisy maximum under Laplace noise: the log ratio of a selection probability for
+    the values (1, M) to that for (0, M + 1). The values differ by 1, the sensitivity. The log ratio tends to 2/b as M
+    grows.
 
     Args:
-        scale: scale b of the noise.
-        ahead: value M.
+        scale: scale b > 0 of the Laplace noise.
+        ahead: value M >= 0 of the second candidate.
 
     Example:
         >>> [round(selection_loss(1.0, ahead), 4) for ahead in (0.0, 10.0, 20.0)]

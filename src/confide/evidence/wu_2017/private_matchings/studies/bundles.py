@@ -1,8 +1,9 @@
 """Welfare of PAlloc on bidders with capped additive valuations of bundles, compared with the optimum and with the
 auction without noise.
 
-Values are those of instance A divided by the cap, so that a bundle is worth at most 1. Each bidder wants at most 2
-goods, and all copies together are .8 times the 2 n goods that n bidders want; spec allocation 5.
+The cap is the largest number of goods that a bidder wants. Values are those of instance A divided by the cap, so that a
+bundle is worth at most 1. The cap is 2, and all copies together are .8 times the 2 n goods that n bidders want; spec
+allocation 5.
 """
 
 from __future__ import annotations

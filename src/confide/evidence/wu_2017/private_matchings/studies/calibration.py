@@ -1,5 +1,5 @@
-"""The steps from the printed constants to an auction that works, and the effect of each step on the error of the
-counts.
+"""The changes that lead from the printed constants to a usable auction, and the effect of each change on the error of
+the counts.
 
 There are 10^6 bidders and 50 goods of 16,000 copies, epsilon is 1, and the failure probability is .01 (spec allocation
 section 4). A quick run has 20,000 bidders, 10 goods of 1,600 copies and epsilon = 10, so that supply times epsilon is

@@ -1,5 +1,5 @@
-"""The privacy loss of the printed noise, by the corrected proof, and by counting every block that contains a bidder's
-slots.
+"""The privacy loss of the printed noise, by the corrected proof, and by counting every partial sum of the counters that
+contains a bidder's bids or reports.
 
 Spec allocation 3.2 and 5; errata 1, 2 and 3. Losses are in units of the claimed epsilon.
 """

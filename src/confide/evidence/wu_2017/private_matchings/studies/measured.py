@@ -1,5 +1,5 @@
-"""Measured welfare of private matchings: several instances and settings, with shares of the optimum, the shares that
-the public certificate claims, and rules without privacy for comparison.
+"""Measured welfare of private matchings for several instances and settings. The study shows the welfare as a share of
+the optimum, the share that the public certificate claims, and rules without privacy for comparison.
 
 Spec allocation 4.3. A quick run has the same products of supply and epsilon on small markets.
 """

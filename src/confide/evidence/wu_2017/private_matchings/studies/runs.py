@@ -38,8 +38,8 @@ class Bidders:
     Args:
         values: valuations of all bidders.
         supply: number s of copies of each good.
-        optimum: exact optimum. With more than 200,000 bidders this field is an upper bound at prices computed from
-            every tenth bidder, so shares of it are slightly lower than shares of the optimum.
+        optimum: largest possible welfare, exact for up to 200,000 bidders. With more bidders, an upper bound at prices
+            computed from every tenth bidder. Welfare divided by this bound is then slightly below the true share.
     """
 
     values: Valuations
@@ -51,7 +51,7 @@ def bidders(kind: str, people: int, goods: int, supply: int, *, seed: int = 0) -
     """The simulated bidders of an instance.
 
     Args:
-        kind: "A" or "B".
+        kind: "A" or "B", the instance of spec allocation 4.3.
         people: number n of bidders.
         goods: number k of goods.
         supply: number s of copies of each good.
@@ -70,8 +70,8 @@ class Ran:
     """Means over several runs of a mechanism.
 
     Args:
-        share: welfare over the optimum.
-        claimed: share that the public certificate claims; nan without a certificate.
+        share: mean welfare divided by the optimum.
+        claimed: mean share of the optimum that the public certificates claim; nan without a certificate.
         over: number of copies allocated beyond the supply, in all runs together.
     """
 
@@ -85,7 +85,7 @@ def ran(market: Market, of: Bidders, runs: int) -> Ran:
 
     Args:
         market: mechanism to run.
-        of: simulated bidders.
+        of: simulated bidders, and the optimum of their market.
         runs: number of runs.
     """
     found: list[Any] = [market.run(of.values, Noise.simulated(seed)) for seed in range(1, runs + 1)]
@@ -95,11 +95,13 @@ def ran(market: Market, of: Bidders, runs: int) -> Ran:
 
 
 def rung_auction(rung: Rung, **public: Any) -> PMatch:
-    """The auction with these settings, batches of half a supply, and the arity of the least error.
+    """The auction with the given settings. The number of bidders in a batch is half the number of copies of a good, and
+    the arity of the counters is that with the least error.
 
     Args:
-        rung: setting (alpha, C, R): price increment, bids of each bidder, rounds.
-        public: people, goods, supply and epsilon; any other parameters of the auction.
+        rung: three settings of the auction: price increment alpha, largest number C of bids of each bidder, and number
+            R of rounds.
+        public: the parameters `people`, `goods`, `supply` and `epsilon` of `PMatch`, and optionally other parameters.
     """
     increment, cap, rounds = rung
     batch = max(1, public["supply"] // 2)
@@ -112,10 +114,11 @@ def rung_auction(rung: Rung, **public: Any) -> PMatch:
 
 
 def baselines(of: Bidders) -> dict[str, float]:
-    """Shares of the optimum that rules without privacy attain; nan for the greedy rule with more than 200,000 bidders.
+    """Mapping from the name of each rule without privacy to the share of the optimum that the rule attains; nan for the
+    greedy rule with more than 200,000 bidders.
 
     Args:
-        of: simulated bidders.
+        of: simulated bidders, and the optimum of their market.
     """
     rules: dict[str, Any] = {"lottery of favourites": lottery, "serial dictatorship": serial_dictatorship}
     if of.values.people <= _EXACT:

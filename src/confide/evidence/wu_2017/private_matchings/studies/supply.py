@@ -1,5 +1,5 @@
-"""Welfare as a function of supply times epsilon, the product that determines it, for private matchings and for rules
-without privacy.
+"""Welfare of private matchings as a function of the product of supply and epsilon, which mostly determines the welfare,
+and welfare of rules without privacy.
 
 Instances A and B have 10^5 bidders and 20 goods of 4,000 copies; spec allocation 4.3. A quick run has 10,000 bidders
 and 10 goods of 800 copies.

@@ -1,5 +1,5 @@
-"""The least sizes at which the printed theorems promise anything: supplies and numbers of bidders that their constants
-require.
+"""The least sizes at which the printed theorems promise more than a trivial bound: the supplies and numbers of bidders
+that the printed constants require.
 
 There are 100 goods, and the failure probability is .05; spec allocation 3.3 and 5.
 """

@@ -1,5 +1,5 @@
-"""The welfare cost of whole allocations that keep every row within its supply, by flags, by an audit, and by the
-printed margins.
+"""The welfare that is lost when people get whole goods and every good stays within the supply. The study compares three
+methods: flags that stop a good before its supply is used up, an audit, and the printed margins.
 
 Programs have unit demand for 10 goods, epsilon = 1, delta = 10^-6 and failure probability .05. Spec convex_programs
 9.6.

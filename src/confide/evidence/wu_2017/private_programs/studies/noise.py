@@ -1,10 +1,10 @@
 """Two studies of noise and of the start of a run.
 
-`NOISE`: noise of an averaged row by the printed composition, by zCDP and by exact Gaussian accounting, with the noise
-of an actual run. Spec convex_programs 9.1 and 11.5.
+`NOISE`: noise in the load of a row, averaged over all rounds, by the printed composition, by zCDP and by exact Gaussian
+accounting, together with the noise of an actual run. Spec convex_programs 9.1 and 11.5.
 
-`START_UP`: the transient of the start. Because of this transient, an average over all rounds exceeds the supply even
-without noise. Spec convex_programs 9.4.
+`START_UP`: the effect of the first rounds, in which prices are too low. Because of these rounds, an average over all
+rounds exceeds the supply even without noise. Spec convex_programs 9.4.
 """
 
 from __future__ import annotations

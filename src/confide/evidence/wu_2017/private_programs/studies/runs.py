@@ -30,18 +30,18 @@ _EXACT = 50_000  # people x rows
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """Means over several runs, as shares.
+    """Means over several runs. Values are shares of the optimum, and excess is a share of the supply.
 
     Args:
-        lost: optimum minus value, as a share of the optimum; negative where the excess is worth more than the noise
-            loses.
-        gap: mean absolute difference of optimum and value, as a share of the optimum.
-        largest: largest excess of a row over its supply.
-        total: total excess of all rows over the total supply.
-        certified: largest excess of a row over its supply that the certificate claims.
-        certified_total: total excess of all rows over the total supply that the certificate claims.
-        certified_gap: gap that the certificate claims, as a share of the optimum.
-        kept: whether every certificate held, for the excess of every row and for the gap.
+        lost: optimum minus value, as a share of the optimum; negative where the value of excess allocations is larger
+            than the loss from noise.
+        gap: absolute difference of optimum and value, as a share of the optimum.
+        largest: largest excess of any row, as a share of the row's supply.
+        total: total excess of all rows, as a share of the total supply.
+        certified: bound of the certificate on the largest excess of any row, as a share of the row's supply.
+        certified_total: bound of the certificate on the total excess of all rows, as a share of the total supply.
+        certified_gap: bound of the certificate on optimum minus value, as a share of the optimum.
+        kept: whether the certificates of all runs held, for the excess of every row and for optimum minus value.
     """
 
     lost: float
@@ -56,7 +56,7 @@ class Ran:
 
 @cache
 def market(people: int, goods: int) -> tuple[UnitDemand, NDArray[np.float32], float]:
-    """A unit-demand program with supply for half of all people, simulated values of seed 1, and the optimum.
+    """A unit-demand program with supply for half of all people, values that are simulated with seed 1, and the optimum.
 
     Args:
         people: number n of people.
@@ -69,12 +69,12 @@ def market(people: int, goods: int) -> tuple[UnitDemand, NDArray[np.float32], fl
 
 
 def best_of(program: Program, data: Any) -> float:
-    """The optimum. For large programs the result is an upper bound, the dual value at prices of a run without noise, so
-    gaps appear larger than they are.
+    """The optimal value of a program. For large programs the result is an upper bound, the dual value at prices of a
+    run without noise, so the reported losses are slightly too large.
 
     Args:
         program: program of any family.
-        data: n records.
+        data: records of n people in a form that the program reads.
     """
     if program.people * program.rows <= _EXACT:
         return exact(program, data).value
@@ -86,9 +86,9 @@ def ran(mechanism: Dude, data: Any, best: float, runs: int) -> Ran:
     """Means over runs of a mechanism under simulated noise, with seeds 1, 2 and so on.
 
     Args:
-        mechanism: mechanism that allocates averages.
-        data: n records.
-        best: optimum.
+        mechanism: mechanism that allocates averages of best responses over rounds.
+        data: records of n people in a form that the program reads.
+        best: optimal value, or an upper bound, as `best_of` computes it.
         runs: number of runs.
     """
     supply = np.abs(np.array(mechanism.program.supplies))
@@ -107,22 +107,22 @@ def ran(mechanism: Dude, data: Any, best: float, runs: int) -> Ran:
 
 
 def noisier(epsilon: float, times: float) -> float:
-    """The epsilon at which the noise is `times` as large, by exact Gaussian accounting.
+    """The epsilon at which the noise is `times` as large as at a given epsilon, by exact Gaussian accounting.
 
     Args:
         epsilon: privacy loss in nats, > 0.
-        times: factor on the noise, > 0.
+        times: factor > 0 by which the noise is larger.
     """
     return GDP(gdp_mu(epsilon, DELTA) / times).epsilon_at(DELTA)
 
 
 def printed_epsilon(epsilon: float, rounds: int) -> float:
-    """The epsilon with an exact noise equal to the printed noise of another epsilon. A run with the result is a run
-    with the printed noise.
+    """The epsilon at which exact accounting prescribes as much noise as the source prints for another epsilon. A run at
+    the returned epsilon has the printed noise.
 
     Args:
-        epsilon: privacy loss that is requested of the printed algorithm, in nats.
-        rounds: number T of all rounds.
+        epsilon: privacy loss in nats, > 0, for which the printed noise is computed.
+        rounds: total number T of rounds.
     """
     return GDP(1.0 / printed_factor(epsilon, DELTA, rounds)).epsilon_at(DELTA)
 
@@ -132,9 +132,9 @@ def quiet(program: Program, data: Any, rounds: int, burn_in: int) -> Any:
 
     Args:
         program: program of any family.
-        data: n records.
-        rounds: number T of rounds.
-        burn_in: number of earlier rounds that are not averaged.
+        data: records of n people in a form that the program reads.
+        rounds: number T of rounds that are averaged.
+        burn_in: number of rounds before these, which are not averaged.
     """
     zeros = {("slack", t): np.zeros(program.rows) for t in range(rounds + burn_in)}
     return PrivDude(program, 1.0, DELTA, rounds, burn_in).run(data, Noise.replayed(zeros))  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""The number of copies of each good at which a bound on the excess holds: by the printed bound, by our bound before a
-run, and by the certificate after a run.
+"""The number of copies of each good at which a small excess is guaranteed: by the printed bound, by the bound of this
+project before a run, and by the certificate after a run.
 
-Programs have unit demand with twice as many people as copies, delta = 10^-6 and failure probability .05. The total
-excess is below 5% of the total supply. Spec convex_programs 9.2.
+Programs have unit demand with twice as many people as copies, delta = 10^-6 and failure probability .05. The guaranteed
+total excess is at most 5% of the total supply. Spec convex_programs 9.2.
 """
 
 from __future__ import annotations

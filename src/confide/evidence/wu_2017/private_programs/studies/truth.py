@@ -1,5 +1,5 @@
-"""Payments: the number of unsatisfied participants, the gain of a lie, and the bounds on both. Spec convex_programs
-9.7.
+"""Private allocation with payments: the number of unsatisfied participants, the gain of a lie, and the bounds on both.
+Spec convex_programs 9.7.
 
 Lies are tried on a small market. Truth and lie get the same noise, so that every effect of a lie is visible.
 """

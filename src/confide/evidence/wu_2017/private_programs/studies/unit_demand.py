@@ -1,5 +1,5 @@
-"""Measured welfare loss and excess for unit demand, with the certificate's claims on the excess, under our noise and
-under the printed noise.
+"""Measured welfare loss and excess for unit demand, with the certificate's bound on the excess, under the noise by
+exact accounting and under the printed noise.
 
 Values are uniform on [0, 1] times a popularity uniform on [.3, 1]. The supply is enough for half of all people, and 200
 rounds follow a burn-in of 100. Spec convex_programs 9.3.

@@ -1,8 +1,8 @@
 """Figure 1: the largest error of DualQuery as a function of epsilon, on three tables.
 
-The step size is 2, there are 1000 samples a round (Netflix 5000), delta = .001, and the number of rounds follows from
-Theorem 3.4.2; spec query_release F. The queries are 500,000 marginals with random signs. There are five runs for Adult,
-two for KDD99 and one for Netflix.
+The step size is 2, there are 1000 samples a round (5000 for Netflix), delta is .001, and the number of rounds follows
+from Theorem 3.4.2; spec query_release F. The queries are 500,000 marginals with random signs. There are five runs for
+Adult, two for KDD99 and one for Netflix.
 """
 
 from __future__ import annotations

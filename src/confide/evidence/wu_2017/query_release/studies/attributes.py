@@ -1,9 +1,9 @@
 """Figure 3: the error of DualQuery as a function of the number of independent attributes.
 
-The queries are 100,000 positive marginals (for 50 attributes all 19,600). The number n = 100,000 of records is from the
-authors' prototype and not in the text. The step size is .4, there are 200 to 50,000 samples a round, and the number of
-rounds follows from Theorem 3.4.2 at (1, .001); spec query_release F. True answers are drawn query by query from the law
-of each count.
+The queries are 100,000 positive marginals, or all 19,600 positive marginals for 50 attributes. The number n = 100,000
+of records is from the authors' prototype and not in the text. The step size is .4, there are 200 to 50,000 samples a
+round, and the number of rounds follows from Theorem 3.4.2 at (1, .001); spec query_release F. True answers are drawn
+query by query from the law of each count.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Comparisons that the published figures lack: baselines that need no game, on the same queries and with the same
+"""Comparisons that the published figures lack: DualQuery and simple baselines on the same queries, with the same
 budget.
 
-The study has positive and signed marginals of two tables. The study compares noise on every count with DualQuery and
-finds the number of queries at which the errors of both are equal. The data also include independent attributes, and
-correlated attributes without columns. Spec query_release F and erratum 15.
+The study uses positive and signed marginals of two tables. It compares DualQuery with noise on every count and finds
+the number of queries at which the errors of both are equal. Further data are independent attributes, and correlated
+attributes that do not come from columns. Spec query_release F and erratum 15.
 """
 
 from __future__ import annotations

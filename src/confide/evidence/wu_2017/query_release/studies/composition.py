@@ -1,5 +1,5 @@
-"""The privacy loss of a run by four calculators, for the published setting of Figure 2, and the number of rounds in the
-runs of Figure 1.
+"""The privacy loss of a DualQuery run by four methods of composition, for the published setting of Figure 2, and the
+number of rounds in the runs of Figure 1.
 
 Spec query_release A2, D2, F and erratum 2.
 """

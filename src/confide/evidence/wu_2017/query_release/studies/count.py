@@ -1,7 +1,7 @@
 """Figure 2: error and run time of DualQuery as functions of the number of queries.
 
-The columns and the size are those of KDD99, and each run has step size 1.2, 170 rounds and 1750 samples a round; spec
-query_release F.
+The simulated table has the columns and the size of KDD99, and each run has step size 1.2, 170 rounds and 1750 samples a
+round; spec query_release F.
 """
 
 from __future__ import annotations

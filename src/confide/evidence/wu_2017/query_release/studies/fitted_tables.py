@@ -1,9 +1,9 @@
 """Synthetic records of a table with declared columns: MarginalFit compared with DualQuery and the baselines, as a
 function of epsilon.
 
-The budget is (epsilon, .001), and queries are 3-way marginals with random literals; spec query_release D6. Besides
-Adult and KDD99 of the specification, the study has a third table: real records of a health insurance experiment, which
-were not used when defaults were chosen.
+The budget is (epsilon, delta) with delta = .001, and queries are 3-way marginals with random signs; spec query_release
+D6. Besides Adult and KDD99 of the specification, the study has a third table: real records of a health insurance
+experiment, which were not used when defaults were chosen.
 """
 
 from __future__ import annotations

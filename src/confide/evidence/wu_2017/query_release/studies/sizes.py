@@ -1,4 +1,4 @@
-"""Table 1: the number of binary attributes that the published columns and bins give.
+"""Table 1: the number of binary attributes that result from the published columns and bins.
 
 Spec query_release F and erratum 12. Netflix has one attribute for each film, so its number of attributes needs no
 check.

@@ -1,4 +1,4 @@
-"""The tables on which the studies run, and the errors of runs."""
+"""The tables that the studies use, and the mean errors of several runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HEALTH = "RAND health insurance experiment (real)"
 
 
 class Errors(NamedTuple):
-    """Mean over runs of the average error, and mean over runs of the largest error."""
+    """The average error over queries and the largest error over queries, both as means over runs."""
 
     average: float
     largest: float
@@ -49,10 +49,11 @@ def stand_in(name: str, queries: int, *, signed: bool = True, small: bool = Fals
     """Random 3-way marginals of a stand-in for "Adult", "KDD99" or "Netflix", and their true answers.
 
     Args:
-        name: name of the table.
+        name: "Adult", "KDD99" or "Netflix".
         queries: number of queries.
         signed: whether literals have random signs, as in the authors' prototype.
-        small: whether the stand-in has fewer different records.
+        small: whether the stand-in has fewer different records, for quick runs. Records are repeated up to the
+            published number.
     """
     base: PackedBits | Codes
     if name == "Netflix":
@@ -95,7 +96,7 @@ def by_budget(
     case: tuple[Workload, TrueAnswers], epsilon: float, *, eta: float, samples: int, calculator: Any = "theorem-3.4.2",
     **others: Any,
 ) -> DualQuery:
-    """DualQuery with the largest number of rounds that the budget (epsilon, .001) allows."""
+    """The mechanism DualQuery with the largest number of rounds that the budget (epsilon, delta = .001) allows."""
     workload, answers = case
     return DualQuery.for_budget(records=answers.records, epsilon=epsilon, delta=DELTA, eta=eta, samples=samples,
                                 workload=workload,

@@ -1,5 +1,6 @@
 """Studies of Wu 2017, chapter 7: targeted search of a private network.
 
-Target groups are simulated from public seeds. The network is simulated, too, except for film casts where the package
-recbole is installed. Every study shows Target, the private search and random order together.
+Groups of targets are simulated from public seeds. The network is simulated, too, unless the package recbole is
+installed, which contains a network of film casts. Target is the search without privacy. Random order is the baseline
+that examines people in random order.
 """

@@ -1,5 +1,6 @@
-"""The gain of the smoothed stop, of one-sided and Gumbel noise, and of two-step accounting at equal privacy, for
-fragmented targets.
+"""The number of additional targets that improvements of the private search find at equal privacy, for fragmented
+targets. The improvements are a smoothed stop, one-sided noise, Gumbel noise, and separate accounting for thresholds and
+selections.
 
 All variants of the search have the same total privacy loss (epsilon, delta). Random order has no privacy loss, and
 every variant is compared with random order. A search with a stop is compared with random order after the same number of
@@ -37,11 +38,11 @@ class Way:
     """A variant of the search.
 
     Args:
-        stop: stop of the mechanism.
-        noise_kind: kind of noise of the mechanism.
-        tight: whether losses are composed by the best bound at delta; if False, the losses of all calls are added up,
-            as printed.
-        grid: public upper end of the threshold's grid; None for the usual one.
+        stop: stopping rule of the search: "none", "private" or "smoothed".
+        noise_kind: law of the noise: "laplace", "exponential" or "gumbel".
+        tight: whether the losses of all calls are composed by the best bound at delta = 10^-6; False for their sum, as
+            printed.
+        grid: public largest value of the threshold; None for the default of the mechanism.
     """
 
     stop: Stop
@@ -76,8 +77,8 @@ def call_epsilon(way: Way, total: float) -> float:
     """The largest privacy loss of one of 13 calls for which all calls together lose at most (total, 10^-6).
 
     Args:
-        way: stop, noise and accounting.
-        total: epsilon of the whole search.
+        way: variant of the search, with stopping rule, noise and accounting.
+        total: epsilon of the whole search in nats, > 0.
 
     Example:
         >>> round(call_epsilon(Way(stop="private", noise_kind="gumbel", tight=True), 1.167237), 4)

@@ -1,8 +1,8 @@
-"""Three regimes of target groups, and the targets that Target, the private search with noise Lap(20) and random order
-find in them.
+"""Three regimes of target groups, and the number of targets that three searches find in them: the search Target without
+privacy, the private search with noise Lap(20), and random order.
 
-The network is that of film casts where recbole is installed. Without recbole a simulated network of as many people is
-used, and in quick runs a small one. Spec targeted_search 6.
+The network is that of film casts if the package recbole is installed. Otherwise a simulated network of equally many
+people is used. Quick runs use a small simulated network. Spec targeted_search 6.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _SPEC = {  # means at the six budgets, on the film casts, for target groups of t
 
 
 def searched(network: Network, group: Group, runs: int) -> tuple[Found, Found, Found]:
-    """The results of Target, of PTarget with noise of scale 20, and of random order.
+    """The targets found by the search Target without privacy, by the private search PTarget with noise of scale 20, and
+    in random order.
 
     Args:
         network: network to search.
@@ -65,12 +66,12 @@ def _drawn(network: Network, regime: str, found: tuple[Found, Found, Found]) -> 
 
 
 def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) -> str:
-    """A sentence on the result, which follows from the figures.
+    """A sentence that compares the three searches, generated from the results.
 
     Args:
         network: network that was searched.
-        regime: name of the regime.
-        found: results of Target, the private search, and random order.
+        regime: name of the regime, one of `REGIMES`.
+        found: results of Target, of the private search, and of random order, as from `searched`.
     """
     plain, ours, chance = (each.at(network.budgets) for each in found)
     ahead = int((ours > plain).sum())

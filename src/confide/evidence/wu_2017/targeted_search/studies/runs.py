@@ -1,4 +1,4 @@
-"""Shared code of the studies of targeted search: networks, and a target group for each regime in them."""
+"""Shared code of the studies of targeted search: networks, and a group of targets in the network for each regime."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ _SIZE = 27_262
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Network:
-    """A graph, and the vertex at which contagions begin.
+    """A network for the studies: a graph, and settings for simulating groups of targets. A group is the outcome of a
+    simulated contagion.
 
     Args:
-        name: name, in a few words.
+        name: name of the network, in a few words.
         graph: graph of the network.
         start: index of the vertex at which contagions begin.
         seeds: seeds of the draws, one for each regime.
         degree_bound: public bound d on degrees, a round number above every degree.
-        instead: text for the output: the real network that a simulated one replaces, and the reason.
+        instead: text for the output that says why the network is not a real one; empty for a real network.
     """
 
     name: str
@@ -45,16 +46,19 @@ class Network:
 
     @property
     def budgets(self) -> tuple[int, ...]:
-        """The numbers of examinations in `BUDGETS`, scaled to the number of people."""
+        """The numbers of examinations at which results are compared: `BUDGETS`, scaled in proportion to the number of
+        people.
+        """
         return tuple(max(1, round(each * self.graph.people / _SIZE)) for each in BUDGETS)
 
 
 @cache
 def costars(*, small: bool) -> Network:
-    """A simulated network of people who share films, with 6,000 people, or with 27,262 as in the film casts.
+    """A simulated network of people who appeared in the same film, with 6,000 people, or with 27,262 people as in the
+    real film casts.
 
     Args:
-        small: whether the network has 6,000 people.
+        small: whether the network has 6,000 people; False for 27,262.
     """
     if small:
         graph = affiliation_network(6_000, 1_000, 20, 13.0, seed=1)
@@ -67,8 +71,8 @@ def costars(*, small: bool) -> Network:
 
 @cache
 def casts() -> Network | None:
-    """The network of film casts that recbole ships, with ranks of the actors' ids as ids; None where recbole is not
-    installed.
+    """The network of film casts from the package recbole; None where recbole is not installed. Actors are numbered in
+    the order of their ids in the data.
     """
     try:
         named = film_casts()
@@ -79,11 +83,12 @@ def casts() -> Network | None:
 
 
 def group_of(network: Network, regime: int) -> Group:
-    """The target group of a regime: p = .05, 5 rounds, and a share of .5, .8 or .9 that leaves at the end.
+    """The simulated group of targets of a regime. The contagion has infection probability .05 and 5 rounds. At the end,
+    each infected person leaves the group with probability .5, .8 or .9.
 
     Args:
-        network: network of the group.
-        regime: index in `REGIMES`.
+        network: network in which the group is simulated.
+        regime: index of the regime in `REGIMES`, from 0 to 2.
 
     Source: spec targeted_search 6.
     """
