@@ -97,7 +97,8 @@ def answer(
     note = "Answers are shares of the records. They follow from the public result, so no privacy was spent. "
     note += ("The column +- covers the noise of that answer alone, with probability 95%. Answers are cut to [0, 1]: to "
              "add up answers, use the uncut ones."
-             if "plus_minus" in table.column_names else "There is no promise about their error.")
+             if "plus_minus" in table.column_names else "This command states no error bars. The report of "
+             "the release has the errors that are proved.")
     first = f"The first {_SHOWN} of {len(found):,}. " if len(found) > _SHOWN else ""
     show([Section(title="Answers of the release", blocks=(
         Table(columns=tuple(headings.get(name, name) for name in table.column_names),

@@ -3,7 +3,7 @@ follow from it.
 
 All results in this module are computed from the billboard, the published result. The computation is post-processing,
 which costs no privacy, and anybody may repeat it any number of times. For sums of measured answers the distribution of
-the noise is known. For answers from a synthetic population no error is promised.
+the noise is known. Further answers from a synthetic population have no error bar.
 """
 
 from __future__ import annotations
