@@ -29,8 +29,8 @@ CASES = [
      {"reason": "too few people", "remedy": "invite 100 more"}),
     (Refused("over"), 3, "over", {"remedy": ""}),
     (BudgetExceeded("survey", "epsilon 2", "epsilon 0.5 of 1"), 3,
-     "the privacy budget of survey does not admit epsilon 2; left: epsilon 0.5 of 1 (choose a smaller level for this "
-     "campaign; if nothing is left, use the records of other people, as another data_set)",
+     "the privacy budget of survey does not admit epsilon 2; left: epsilon 0.5 of 1 (choose a smaller privacy "
+     "loss; if nothing is left, use the records of other people, with a budget of their own)",
      {"account": "survey", "requested": "epsilon 2", "remaining": "epsilon 0.5 of 1"}),
     (NotGuaranteed("truth", "the group is too small", "invite more"), 3,
      "truth is not guaranteed: the group is too small (invite more)", {"claim": "truth", "remedy": "invite more"}),

@@ -140,8 +140,8 @@ class BudgetExceeded(Refused):
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}; "
             + (f"{whole} allows {remaining} in all" if whole else f"left: {remaining}"),
-            remedy or "choose a smaller level for this campaign; if nothing is left, use the records of other people, "
-                      "as another data_set",
+            remedy or "choose a smaller privacy loss; if nothing is left, use the records of other people, with a "
+                      "budget of their own",
         )
 
 

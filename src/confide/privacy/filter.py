@@ -216,7 +216,7 @@ class Filter:
         if not self.admits(cost):
             whole = self.total == Cost()
             raise BudgetExceeded(account, self.asked(cost), f"{self.left}, the whole budget" if whole else self.left, (
-                "nothing was spent before, so the whole budget is too small for this campaign: choose a smaller level"
+                "nothing was spent before, so the whole budget is too small: choose a smaller privacy loss"
                 if whole else ""))
         return replace(self, total=self.total + cost)
 
