@@ -42,6 +42,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Source, Truthfulness
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
+from confide.contract.words import counted
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
@@ -208,7 +209,7 @@ class EquilibriumPromises(Declared):
         super().__post_init__()
         for copies in self.supply:
             if copies <= self.reserve:
-                raise InvalidInput("reserve", f"{self.reserve} of {copies} copies",
+                raise InvalidInput("reserve", f"{self.reserve} of {counted(copies, 'copy', 'copies')}",
                                    "must leave at least one copy of each good")
 
     @property

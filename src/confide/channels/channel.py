@@ -34,6 +34,7 @@ from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 
 __all__ = [
     "Channel",
@@ -120,7 +121,7 @@ class Channel(FiniteChannel):
         self.records = whole("records", records, at_least=1)
         self.letters = whole("letters", len(self.probabilities) if letters is None else letters, at_least=2)
         if self.letters**self.records != len(self.probabilities):
-            raise InvalidInput("channel", f"has {len(self.probabilities)} rows",
+            raise InvalidInput("channel", f"has {counted(len(self.probabilities), 'row')}",
                                f"must have {self.letters}^{self.records}")
 
     def __repr__(self) -> str:

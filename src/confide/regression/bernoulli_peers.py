@@ -39,6 +39,7 @@ from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.progress import advance
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -343,7 +344,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         if reports is None:
             raise InvalidInput("data", f"{type(data).__name__} is not a list of bits")
         if len(reports) > self.people:
-            raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
+            raise InvalidInput("data", f"has {counted(len(reports), 'report')}",
+                               f"must be at most the {self.people} invited slots")
         advance(progress, 0, 2)
         reports = [_bit(report) for report in reports]
         bits = [bit for bit in reports if bit is not None]

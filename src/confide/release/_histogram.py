@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from confide._compiled import kernel
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.words import counted
 from confide.release._boxes import from_exponents, lacking, mass_of, scale_to_one, uniform_cells
 from confide.release.workload import Workload
 
@@ -483,7 +484,7 @@ class Histogram:
             InvalidInput: the workload has another number of attributes.
         """
         if workload.attributes != self.blocks.attributes:
-            raise InvalidInput("workload", f"is on {workload.attributes} attributes",
+            raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}",
                                f"must be on {self.blocks.attributes}")
         if workload.kind == "predicates":
             return np.clip(self._predicates(workload.truth), 0.0, 1.0)

@@ -39,6 +39,7 @@ from confide.channels.mechanisms.integer_tables import (
 )
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_letters
 from confide.contract.errors import InvalidInput, NotGuaranteed, Unsupported
+from confide.contract.words import counted
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import as_stream
 from confide.privacy.primitives.choosing import draw_digits, draw_through
@@ -57,7 +58,7 @@ def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
     """
     found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
     if len(found) != count:
-        raise InvalidInput("rows", f"{len(found)} rows", f"must be {count}")
+        raise InvalidInput("rows", counted(len(found), "row"), f"must be {count}")
     return found
 
 

@@ -39,6 +39,7 @@ from confide.contract.guarantees import (
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.market.costs import Cost, PlainNumbers
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.matching import KnownLevel, MatchingPayment, Paid, PeerStatistic, Quote, check_payable, quote_of
@@ -417,7 +418,7 @@ def audit_groups(market: PairMarket, sizes: ArrayLike, ones: ArrayLike,
     size, one = as_groups(sizes, ones)
     names = list(range(1, size.size + 1)) if groups is None else list(groups)
     if len(names) != size.size:
-        raise InvalidInput("groups", f"are {len(names)} names", f"must be {size.size}")
+        raise InvalidInput("groups", f"are {counted(len(names), 'name')}", f"must be {size.size}")
     peer, found = market.strategy.channel[:2], []
     for name, n, k in zip(names, size, one, strict=True):
         zero = n - k

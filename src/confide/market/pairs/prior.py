@@ -21,6 +21,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import printed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.market.costs import PlainNumbers
 from confide.market.signal_model import SignalModel
 from confide.numerics.sums import running_sum
@@ -93,7 +94,8 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
         found.append(table.astype(np.float64))
     size, one = found
     if size.shape != one.shape:
-        raise InvalidInput("ones", f"are for {one.size} groups", f"must be for {size.size} groups")
+        raise InvalidInput("ones", f"are for {counted(one.size, 'group')}",
+                           f"must be for {counted(size.size, 'group')}")
     if np.any(size < 2):
         raise InvalidInput("sizes", "contain a group of fewer than 2 people", "each must be at least 2")
     if np.any((one < 0) | (one > size)):

@@ -11,6 +11,7 @@ from pydantic import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
+from confide.contract.words import counted
 from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
 from confide.programs.families.capped_additive import CappedAdditive
 from confide.programs.families.electricity import Electricity
@@ -74,7 +75,7 @@ def _number(field: str, line: int, text: str) -> float:
     except ValueError:
         found = np.nan
     if not np.isfinite(found) or "_" in text:
-        raise InvalidInput(field, f"line {line}: {text!r} is no number")
+        raise InvalidInput(field, f"line {line}: {text!r} is not a number")
     return found
 
 
@@ -108,7 +109,8 @@ def _for_each(field: str, given: Any, count: int) -> tuple[float, ...]:
     """A tuple of `count` numbers, from one number for all or from a number for each."""
     found = (float(given),) * count if isinstance(given, int | float) else tuple(map(float, given))
     if len(found) != count:
-        raise InvalidInput(field, f"has {len(found)} numbers for {count} names", "must be one number, or one for each")
+        raise InvalidInput(field, f"has {counted(len(found), 'number')} for {count} names",
+                           "must be one number, or one for each")
     return found
 
 
@@ -250,7 +252,7 @@ class SharedResourcesTable(_Family):
             some = [part.strip() for part in text.split("+")]
             strange = next((part for part in some if part not in resources), None)
             if strange is not None:
-                raise InvalidInput("projects", f"line {number}: {strange!r} is no resource",
+                raise InvalidInput("projects", f"line {number}: {strange!r} is not a resource",
                                    f"resources: {', '.join(resources)}")
             needs.append(tuple(resources.index(part) for part in some))
         program = SharedResources(people, needs=tuple(needs), costs=costs)
@@ -390,7 +392,7 @@ class AggregativeGameTable(_Family):
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         scale, rows = _points(points), named("rows", self.rows, without=".")
         if len(self.target) != len(rows):
-            raise InvalidInput("target", f"has {len(self.target)} numbers for {len(rows)} rows",
+            raise InvalidInput("target", f"has {counted(len(self.target), 'number')} for {counted(len(rows), 'row')}",
                                "must have one number for each row")
         actions, public = self._actions(rows)
         program = AggregativeGame(people, self.target, actions=len(actions), largest=self.largest,
