@@ -391,7 +391,7 @@ class Word:
 
     def reason(self, problem: int) -> str:
         """The meaning of a problem code, in public terms."""
-        return f"{self.column}: {'is missing' if problem == MISSING else 'is no word of 64 bits'}; {self.limit()}"
+        return f"{self.column}: {'is missing' if problem == MISSING else 'is not a word of 64 bits'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
         """Encode one participant's value, on their own device.
