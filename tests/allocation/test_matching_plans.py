@@ -198,7 +198,7 @@ def test_refusals_name_what_would_do(tmp_path: Path) -> None:
         it.plan  # noqa: B018
     assert "at epsilon = 5 and 25 copies of a good SinkhornMatch is not better than goods assigned" in str(
         whole.value)
-    assert "another [privacy] epsilon alone, the campaign is possible only at a loss above epsilon = 10" in str(
+    assert "If only [privacy] epsilon changes, the campaign is possible only with a loss above epsilon = 10" in str(
         whole.value)
     assert "[privacy] epsilon = " not in str(whole.value)
     with pytest.raises(Refused) as caught:  # the kind does not weigh how much is lost

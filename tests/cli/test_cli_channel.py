@@ -65,7 +65,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({**SURVEY, "response": {"letters": 3, "truth": 0.7, "otherwise": "no"}}, "must be one of another, any"),
     ({**SURVEY, "records": 0}, "records: 0 is too small"),
     ({**SURVEY, "records": 10**9}, "records: 1,000,000,000 is too large"),
-    ({**SURVEY, "title": 3}, "title: is no text"),
+    ({**SURVEY, "title": 3}, "title: is not a text"),
     ({**SURVEY, "prior": [0.6, 0.3, 0.2]}, "prior: sums to 1.1; must sum to 1 within 1e-09"),
     ({**SURVEY, "prior": [0.6, -0.1, 0.5]}, "prior: holds a number that is negative"),
     ({**SURVEY, "prior": ["a", "b"]}, "prior: is not a list of numbers"),

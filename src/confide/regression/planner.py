@@ -377,8 +377,8 @@ def plan(
     nothing = knowing_nothing(setting)
     if found.error >= HOPELESS * nothing:
         raise Refused(
-            f"the predicted error of a prediction, {found.error:.3g}, is hardly below the error without any data "
-            f"({nothing:.3g})",
+            "the records would teach hardly anything. With the records, the predicted error of a prediction is "
+            f"{found.error:.3g}. Without any records, the error of a prediction is {nothing:.3g}",
             _more(found.estimators[found.chosen], setting, nothing, again, epsilon if whole_budget else epsilon_release,
                   "epsilon" if whole_budget else "epsilon_release"),
         )

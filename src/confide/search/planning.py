@@ -366,8 +366,8 @@ def plan(
             return plan(people, components, epsilon=epsilon, delta=delta, **options)
 
         raise Refused(
-            f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even an undiscovered target "
-            f"with the largest possible value ({value:,}) would come after {before / people:.0%} of everybody: a "
+            f"at epsilon = {epsilon:g}, the noise has scale {it.call.noise_scale:,.4g}. Even an undiscovered target "
+            f"with the largest possible value ({value:,}) would come after {before / people:.0%} of all people. A "
             "random order is as good, and discloses nothing about anybody's contacts",
             [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
     return found

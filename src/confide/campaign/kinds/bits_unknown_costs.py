@@ -245,7 +245,7 @@ class BitsUnknownCostsKind(BitKind):
         except ValueError:
             found = float("nan")
         if not 0 < found < float("inf"):
-            raise InvalidInput("record", f"{WORTH}: is missing, or is no amount above 0",
+            raise InvalidInput("record", f"{WORTH}: is missing, or is not an amount above 0",
                                "must be the value of a nat of privacy to the participant, in the currency; the value "
                                "does not leave their device")
         return found

@@ -266,26 +266,28 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "You get up to {1} goods. Everybody's rows decide which."),
     # means
     ("share of profiles of reports in which anything is bought\t",
-     "share of profiles of reports for which the campaign buys records\t"),
+     "share of the simulated sets of reports for which the campaign buys records\t"),
     ("largest that any reports can lead to, where anything is bought\t",
      "largest error for any reports, if the campaign buys records\t"),
-    ("of guessing the middle of the range, at most\t", "largest error of the middle of the range as a guess\t"),
+    ("of guessing the middle of the range, at most\t",
+     "largest possible error of guessing the middle of the range, without any records\t"),
     ("largest that any reports can lead to: what is charged\t",
      "largest local loss for any reports, charged to the ledger\t"),
     ("largest that any reports can lead to\t", "largest central loss for any reports\t"),
     ("profiles of reports, made up from the belief in the campaign file; the rest holds whatever is reported.",
-     "profiles of reports that follow the belief in the campaign file. All other figures hold for any reports."),
+     "simulated sets of reports that follow the belief in the campaign file. All other figures hold for any reports."),
     ("of whoever is asked for a record, on average\t", "for a person who is asked for a record, on average\t"),
     ("of whoever is not asked, or sends nothing\t", "for a person who is not asked, or sends nothing\t"),
     ("of anybody, at most\t", "for anybody, at most\t"),
     ("what is known already is cheaper than the mean", "the guess without buying is cheaper than the mean"),
     ("You are asked first how you fear two leaks, as one number",
-     "First, you are asked how much you fear two leaks, as one number"),
+     "First, you are asked how much you fear a leak to the operator, compared with a leak to the public. You answer "
+     "with one number,"),
     (". 1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: the "
      "operator sees it, and everybody's contract follows from everybody's number.",
      ". 1 means that you fear only the operator's knowledge about you. 0 means that you fear only the public's "
-     "knowledge about you. The number is no secret: the operator sees it, and each contract depends on everybody's "
-     "numbers."),
+     "knowledge about you. The number is not secret: the operator sees it, and each contract depends on "
+     "everybody's numbers."),
     ("On a contract that you agreed to you are asked:", "Second, if you agreed to a contract, you are asked:"),
     ("? A number from {} to", "? You give a number from {1} to"),
     (". Your device adds the noise before it leaves; the number itself stays with you.",
@@ -370,7 +372,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("What was really paid depends on private records; it is the operator's and is not published.",
      "The real total depends on private records. Only the operator knows it, and it is not published."),
     ("if everybody were predicted at the center, at most\t",
-     "largest error of the middle of the range as a prediction\t"),
+     "largest possible error of predicting the middle of the range, without any records\t"),
     *((former.replace("EUR", currency), now.replace("EUR", currency)) for currency in ("EUR", "USD", "GBP")
       for former, now in (
         ("a typical payment; nine in ten lie between\t{} EUR; {} EUR and ",

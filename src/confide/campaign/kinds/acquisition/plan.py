@@ -61,7 +61,7 @@ class Reports(Keys):
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
     column: str = Field(default="concern", min_length=1, description=
                         "column of the concern c, in [0, 1]: 1 fears the "
-                        "platform alone, 0 the public alone; an empty cell is no report")
+                        "platform alone, 0 the public alone; an empty cell is not a report")
 
 
 class Contracts(Keys):
@@ -175,7 +175,8 @@ class MeanConfig(Keys):
             raise ValueError("[price] known belongs to [privacy] largest_local_loss")
         if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
             half = printed((self.record.high - self.record.low) / 2, up=False)
-            raise ValueError(f"[price] known must be at most {half}, the largest error of the middle of the range")
+            raise ValueError(f"[price] known must be at most {half}, the largest possible error of guessing the middle "
+                             "of the range")
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self
@@ -190,7 +191,7 @@ class PlannedMean(ShownPlan, MoneyWords):
     Args:
         mechanism: the mechanism that runs.
         config: the configuration of the file.
-        least: smallest share of simulated profiles of reports, in [0, 1], in which records are bought; below it the
+        least: smallest share of simulated sets of reports, in [0, 1], in which records are bought; below it the
             plan counts as buying nothing.
     """
 
@@ -245,8 +246,8 @@ class PlannedMean(ShownPlan, MoneyWords):
         """The warnings to the operator before anybody is asked for a report."""
         it, here, found = self.mechanism, self.here, []
         if here.bought < 1:
-            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
-                         f"{self.remedy}")
+            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of the simulated sets of reports: "
+                         f"{here.why}; {self.remedy}")
         if here.payments < it.people / it.minor_units and here.asked > 0:
             found.append("the campaign rounds payments up to whole coins, which raises them a lot: choose smaller "
                          "coins (minor_units)")

@@ -71,7 +71,8 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("  privacy loss of the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("typical error of a prediction", spread(m.release.prediction_error(s))),
-        ("  largest error of the middle of the range as a prediction", spread(knowing_nothing(s))),
+        ("  largest possible error of predicting the middle of the range, without any records",
+         spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "no useful bound; read the intervals of the result"),
         ("largest expected total", plan.at_most(f.expected_total)),
@@ -192,8 +193,9 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.HIDES, f"Everything that others see{but} is at most {likelier(epsilon)} times as likely with "
                                "your record as with another record or an empty record. "
                                + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
-        answer(Question.GETS, "The other group's estimate predicts the answer of people like you. Your payment is "
-                              "larger if your own answer agrees better with this prediction.",
+        answer(Question.GETS, "The run splits the participants at random into two groups. The estimate from the group "
+                              "without you predicts the answer of people like you. Your payment is larger if your own "
+                              "answer agrees better with this prediction.",
                Table(columns=("your payment", "amount"), rows=(
                    ("typical amount", plan.money(made_up.payment)),
                    ("range of 9 in 10 payments", f"{plan.money(made_up.low)} to {plan.money(made_up.high)}"),
@@ -385,7 +387,8 @@ def explain(
             f"it, and nobody else learns the payment. You are in group {group} of the public split, and the estimate "
             f"of group {1 - group} pays you.",
             f"Your answer gives q = {own:.6g}: by the public model, this is the expected answer of people like you. "
-            f"The other group's estimate is p = {said:.6g}{cut}, and includes privacy noise of about +-{spread:.2g}. "
+            f"The estimate of group {1 - group} is p = {said:.6g}{cut}, and includes privacy noise of about "
+            f"+-{spread:.2g}. "
             f"The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the smallest coin.",
         )),)),
         Section(title="Payment of each answer" if empty else "Reasons why truth pays", private=True, blocks=(
