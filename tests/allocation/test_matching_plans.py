@@ -219,7 +219,7 @@ def test_a_failure_probability_that_would_do_is_a_key_of_the_file(tmp_path: Path
 def test_a_delta_that_is_missing_is_named(tmp_path: Path) -> None:
     first, *others = EDITS["truncated"]
     cut = (first[0], first[1].replace("delta = 0.001\n", ""))
-    with pytest.raises(Refused, match=r"costs a delta of .* and privacy\.delta is 0 \(add delta to \[privacy\] and to "
+    with pytest.raises(Refused, match=r"costs a delta of .* but privacy\.delta is 0 \(add delta to \[privacy\] and to "
                                       r"\[budget\]"):
         campaign(tmp_path, cut).plan  # noqa: B018
     for given, says in (("", r"budget\.delta is 0 \(add delta = 0\.001 or more to \[budget\]"),

@@ -70,7 +70,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     ("unit-demand", ('"b"', '"a+b"'), "program.goods", "joins names"),
     ("unit-demand", ('"b"', '"id"'), "people.id", "also a column"),
     ("unit-demand", ("[60, 50, 70]", "[60, 50]"), "program.supply", "2 numbers for 3 names"),
-    ("unit-demand", ("supply = [60, 50, 70]", ""), "program.goods", "must be given in exactly one way"),
+    ("unit-demand", ("supply = [60, 50, 70]", ""), "program.goods", "are not given in exactly one way"),
     ("unit-demand", ("burn_in = 20", "flag_share = 0.5"), "solution.flag_share", "'round'"),
     ("unit-demand", ("burn_in = 20", 'payments = "scaled"'), "solution.payments", "without an alpha"),
     ("unit-demand", ("burn_in = 20", 'mode = "best"'), "solution.mode", "audited"),

@@ -126,7 +126,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         object.__setattr__(self, "supply", copies)
         if self.overflow_delta > self.delta:
             raise Refused(f"truncation with failure_probability = {self.failure_probability:g} costs a delta of "
-                          f"{self.overflow_delta:.3g}, and delta is {self.delta:g}",
+                          f"{self.overflow_delta:.3g}, but delta is {self.delta:g}",
                           [*tried("a failure_probability of {failure_probability} or less", partial(replace, self),
                                   up=False,
                                   failure_probability=self.delta / (1.0 + math.exp(min(self.epsilon, 700.0)))),

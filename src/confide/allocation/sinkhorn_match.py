@@ -257,8 +257,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                          who="every bidder who gets the requested good by their public number",
                          condition="the bidder gets the requested good by their public number, which is drawn in the "
                                    "run",
-                         note="in the mean over the noise, for any reports of the others; the probability that the "
-                              "bidder does not get it, which the published rates show after the run, is not included"),
+                         note="in the mean over the noise, for any reports of the other bidders; the probability that "
+                              "the bidder does not get it, which the published rates show after the run, is not "
+                              "included"),
             Participation(utility=0.0, who="everybody, after every run", source=source,
                           note="nobody asks for a good that is not worth its price; the loss of privacy is not "
                                "counted"),

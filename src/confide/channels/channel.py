@@ -205,7 +205,7 @@ class ExponentialForm(FiniteChannel):
         if self.letters**self.records > LARGEST_FULL or self.weights.shape != (self.letters**self.records,):
             raise InvalidInput("weights", f"shape {self.weights.shape}", f"must be ({letters}^{records},)")
         if not np.isfinite(self.weights).all() or (self.weights < 0).any() or not self.weights.any():
-            raise InvalidInput("weights", "must be numbers >= 0, not all 0")
+            raise InvalidInput("weights", "cannot be used", "must be numbers >= 0, not all 0")
 
     def __repr__(self) -> str:
         return (f"ExponentialForm(<{self.weights.size} weights>, level={self.level:g}, letters={self.letters}, "
@@ -324,7 +324,7 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
     """
     number = math.comb(rows + letters**2 - 1, letters**2 - 1)
     if number > most or (rows + 1) ** (letters**2 - 1) >= 2**63:
-        raise Unsupported("records", f"{number:,} joint types of {rows} rows over {letters} letters",
+        raise Unsupported("records", f"a channel with {number:,} joint types of {rows} rows over {letters} letters",
                           f"at most {most:,}")
     counts = compositions(rows, letters**2).reshape(-1, letters, letters)
     inputs, outputs = counts.sum(axis=2), counts.sum(axis=1)
@@ -366,7 +366,8 @@ class JointTypeChannel(FiniteChannel):
             raise InvalidInput("channel", "is not one probability for each joint type")
         sums = np.bincount(types.inputs, self.probabilities)
         if np.abs(sums - 1.0).max() > 1e-9:
-            raise InvalidInput("channel", "probabilities of an input type do not sum to 1", "must within 1e-9")
+            raise InvalidInput("channel", "the probabilities of an input type do not sum to 1",
+                               "must sum to 1 within 1e-9")
 
     def __repr__(self) -> str:
         return (f"JointTypeChannel(<{len(self.probabilities)} joint types>, letters={self.letters}, "

@@ -67,7 +67,7 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
     """
     number = comb(total + parts - 1, parts - 1)
     if number > _MOST:
-        raise Unsupported("records", f"{number:,} compositions of {total} rows over {parts} letters",
+        raise Unsupported("records", f"a list of {number:,} compositions of {total} rows over {parts} letters",
                           f"at most {_MOST:,}")
     if parts == 1:
         out = np.array([[total]], dtype=np.int64)
@@ -418,7 +418,7 @@ class Exchangeable(Prior):
         """The prior of a Polya urn (Dirichlet mixture) with parameters alpha > 0, shape (m,)."""
         start = np.array(alpha, dtype=np.float64)
         if start.ndim != 1 or start.size < 2 or not (start > 0).all():
-            raise InvalidInput("alpha", "must be positive, one for each letter")
+            raise InvalidInput("alpha", "cannot be used", "must be two positive numbers or more, one for each letter")
         types = compositions(whole("records", records, at_least=1), start.size)
         # Rising factorials as sums: differences of log-gammas of large numbers would lose digits.
         steps = np.arange(records)

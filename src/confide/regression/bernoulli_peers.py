@@ -113,9 +113,9 @@ class FinitePrior:
     def __post_init__(self) -> None:
         points, weights = np.array(self.points, np.float64), as_probabilities(self.weights)
         if points.ndim != 1 or not points.size or not np.all((points >= 0) & (points <= 1)):
-            raise InvalidInput("points", "must be one or more numbers of [0, 1]")
+            raise InvalidInput("points", "cannot be used", "must be one or more numbers of [0, 1]")
         if weights.shape != points.shape or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
-            raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
+            raise InvalidInput("weights", "cannot be used", "must be one positive probability per point, of sum 1")
         if not 0 < float(weights @ points) < 1:
             raise InvalidInput("points", "are all 0 or all 1", "both values of a bit must be possible")
         weights /= weights.sum()
@@ -138,7 +138,7 @@ class FinitePrior:
         points = (node + 1) / 2
         weights = share * np.asarray(density(points), np.float64)
         if not np.all(weights >= 0) or not 0 < float(weights.sum()) < math.inf:
-            raise InvalidInput("density", "must be non-negative and integrable")
+            raise InvalidInput("density", "cannot be used", "must be non-negative and integrable")
         keep = weights > 0
         return cls(points[keep], weights[keep] / weights[keep].sum())
 

@@ -119,8 +119,8 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
         if cells > MOST_CELLS:
             exact = f"{cells:,}" if cells < 10**15 else f"10^{math.log10(cells):.1f}"
             raise Refused(
-                f"MWEM keeps a histogram, and the workload joins {len(members)} columns: {exact} cells, "
-                f"{memory(ARRAYS * 8, math.log2(cells))} of memory",
+                f"MWEM keeps a histogram of the columns that the workload joins. These {len(members)} columns have "
+                f"{exact} cells, which take {memory(ARRAYS * 8, math.log2(cells))} of memory",
                 f"at most {MOST_CELLS:,} cells: ask for queries on fewer columns together, or use MarginalFit")
         step = cells
         for each in members:

@@ -247,8 +247,8 @@ def check_total(cells: int, blocks: int) -> None:
     """
     if cells > MOST_TOGETHER:
         raise Refused(
-            f"MWEM keeps a histogram, and the workload joins attributes in {blocks:,} groups: {cells:,} cells "
-            f"together, {memory(ARRAYS * 8, math.log2(cells))} of memory",
+            f"MWEM keeps a histogram of the attributes that the workload joins. The {blocks:,} groups of joined "
+            f"attributes have {cells:,} cells together, which take {memory(ARRAYS * 8, math.log2(cells))} of memory",
             f"at most {MOST_TOGETHER:,} cells: ask for fewer queries, or use DualQuery")
 
 
@@ -272,8 +272,9 @@ def blocks_of(workload: Workload) -> Blocks:
         raise InvalidInput("workload", "names no attribute", "at least one query must name one")
     if largest > LARGEST_BLOCK:
         raise Refused(
-            f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest}"
-            f"{f' = {2.0**largest:.3g}' if largest < 1000 else ''} cells, {memory(ARRAYS * 8, largest)} of memory",
+            f"MWEM keeps a histogram of the attributes that the workload joins. These {largest} attributes have "
+            f"2^{largest}{f' = {2.0**largest:.3g}' if largest < 1000 else ''} cells, which take "
+            f"{memory(ARRAYS * 8, largest)} of memory",
             f"at most 2^{LARGEST_BLOCK} cells: ask for queries on fewer attributes together, or use DualQuery")
     order = np.lexsort((np.arange(d), block))
     order = order[block[order] >= 0]

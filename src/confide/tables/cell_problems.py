@@ -117,7 +117,7 @@ class CellProblems:
         >>> problems.reported()["age"][0]
         "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
         >>> problems.reported()["sex"]
-        ('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'")
+        ('sex: 2 cells are empty', "sex: 1 cell is not a level, such as 'Male'")
     """
 
     def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:

@@ -74,9 +74,11 @@ class CodedRows:
 
     def __init__(self, tables: Sequence[IntegerTable], which: NDArray[np.int64] | None, rows: int) -> None:
         if len({table.weights.shape[1] for table in tables}) > 1:
-            raise Unsupported("table", "rows with different numbers of outputs", "add outputs of probability 0")
+            raise Unsupported("table", "a channel of rows with different numbers of outputs",
+                              "add outputs of probability 0")
         if sum(table.weights.size for table in tables) > _CELLS:
-            raise Unsupported("letters", f"{len(tables)} tables of {tables[0].weights.size} cells", "use fewer letters")
+            raise Unsupported("letters", f"a channel of {len(tables)} tables of {tables[0].weights.size} cells",
+                              "use fewer letters")
         self.tables, self.which, self.records = tuple(tables), which, rows
         self.letters = tables[0].letters
 

@@ -354,7 +354,7 @@ def log_report_law(log_counts: NDArray[np.float64], epsilon: float) -> NDArray[n
     """
     m = log_counts.shape[-1] - 1
     if m > LARGEST_LAW:
-        raise Unsupported("people", f"the law of the reports of {m}", f"at most {LARGEST_LAW}")
+        raise Unsupported("people", f"the law of the reports of {m} people", f"at most {LARGEST_LAW} people")
     keep, flip = float(scipy.special.log_expit(epsilon)), float(scipy.special.log_expit(-epsilon))
     factorial = scipy.special.gammaln(np.arange(1.0, m + 2.0))
     k, law = np.arange(m + 1), log_counts[..., m:]

@@ -203,7 +203,8 @@ class MeasuredTables:
             columns = tuple(j for j in members if j >= 0)
             if not columns or columns[-1] >= len(sizes) or list(columns) != sorted(set(columns)) or \
                     tuple(members[: len(columns)]) != columns:
-                raise InvalidInput("tables.members", "must name columns of the schema in ascending order")
+                raise InvalidInput("tables.members", "cannot be used",
+                                   "must name columns of the schema in ascending order")
             shape = tuple(sizes[j] for j in columns)
             end = at + int(np.prod(shape))
             if end > len(self.counts):

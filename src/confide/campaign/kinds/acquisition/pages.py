@@ -63,8 +63,8 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
                      "largest local loss", "bought", "otherwise"),
             rows=tuple(each.row() for each in (here, *plan.others))),)),
         said="Privacy holds for each participant if their own device added the noise of their contract. Truth and "
-             "participation hold for any reports of the others. Averages and expected payments are right if the belief "
-             "in the campaign file is right.")
+             "participation hold for any reports of the other people. Averages and expected payments are right if the "
+             "belief in the campaign file is right.")
 
 
 def _charged(plan: PlannedMean) -> str:
@@ -117,10 +117,10 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                    ("for a person who is not asked, or sends nothing", plan.money(0.0))),
                    note="Your contract states your payment before you agree.")),
         answer(Question.LIES, lies(plan.guarantees),
-               "Why the true number is best for you: the campaign assumes that a nat of loss towards the operator "
+               "The true number is best for you. The campaign assumes that a nat of loss towards the operator "
                f"costs you your number times {plan.money(it.price_per_nat)}, and that a nat towards the public costs "
                f"you the rest of {plan.money(it.price_per_nat)}. With this cost of privacy, no other number gives you "
-               "more, and taking part never costs you more than it pays. This holds for any reports of the others. "
+               "more, and taking part never costs you more than it pays. This holds for any reports of other people. "
                f"Payments are rounded up to {plan.coins(1)}.",
                "The campaign makes no promise about a false record: your payment does not depend on your record."),
         answer(Question.TRUSTED,

@@ -92,7 +92,7 @@ class _Goods(_Family):
     def listed(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The names of the goods, and the number of copies of each good."""
         if (self.table is None) is (self.goods is None) or (self.goods is None) is not (self.supply is None):
-            raise InvalidInput("goods", "must be given in exactly one way",
+            raise InvalidInput("goods", "are not given in exactly one way",
                                "give goods and supply, or a table of name,supply")
         if self.table is not None:
             lines = table_lines("table", self.table, ("name", "supply"))
@@ -425,7 +425,7 @@ class AggregativeGameTable(_Family):
     def _actions(self, rows: tuple[str, ...]) -> tuple[tuple[str, ...], _Cells | None]:
         """The names of the A actions, and their public contributions to the k constraints, shape (A, k)."""
         if (self.actions is None) is (self.contributions is None):
-            raise InvalidInput("actions", "must be given in exactly one way",
+            raise InvalidInput("actions", "are not given in exactly one way",
                                "give actions, or a table of public contributions")
         if self.contributions is None:
             return named("actions", self.actions or (), without="."), None

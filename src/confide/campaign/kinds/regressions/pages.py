@@ -85,8 +85,8 @@ def sections(plan: PlannedRegression) -> list[Section]:
         *((("gain from a lie", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
             (f"largest gain from a lie about {response.column} alone, on average over everybody else",
              plan.at_most(f.gain)),
-            ("truth radius: lies that move the prediction by more lose for sure (predictions lie within "
-             f"+-{s.parameter_bound:g}, scaled)",
+            ("truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie "
+             f"within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people with at least one answer that loses for sure", f"{made_up.any_ruled_out:.0%}"),
         )),
@@ -96,7 +96,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("the promises of truth and participation cover people with a privacy cost of at "
          "most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
          f"that is {plan.at_least(f.privacy_cost)}"),
-        ("lies and empty slots allowed for in truth and accuracy",
+        ("lies and empty slots that the promises of truth and accuracy allow",
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
     if not math.isnan(plan.regression.lie_bias):
@@ -190,8 +190,8 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
                               "published coefficients, two noisy estimates for the payments, and a random split of the "
                               "participants into two groups. Only you and the payer see your payment."),
-        answer(Question.HIDES, f"Everything that others see{but} is at most {likelier(epsilon)} times as likely with "
-                               "your record as with another record or an empty record. "
+        answer(Question.HIDES, f"Everything that other people see{but} is at most {likelier(epsilon)} times as likely "
+                               "with your record as with another record or an empty record. "
                                + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
         answer(Question.GETS, "The run splits the participants at random into two groups. The estimate from the group "
                               "without you predicts the answer of people like you. Your payment is larger if your own "
@@ -206,7 +206,7 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.TRUSTED, "You trust the operator with your record, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
             "If you stay away, or withdraw before the settlement, an empty record takes your place. The odds above "
-            "also limit the effect of this change on everything that others see.",
+            "also limit the effect of this change on everything that other people see.",
             deposit=f.deposit_coins > 0)),
     ]
 
