@@ -139,12 +139,12 @@ def test_what_is_strange_in_an_archive_is_found(pack: Path) -> None:
 
 
 @pytest.mark.parametrize(("spoil", "says"), [
-    (lambda place: place.write_bytes(b"PK"), "no folder and no .zip"),
-    (lambda place: place.write_text("title = 1"), "no folder and no .zip"),
+    (lambda place: place.write_bytes(b"PK"), "neither a folder nor a .zip"),
+    (lambda place: place.write_text("title = 1"), "neither a folder nor a .zip"),
     (lambda place: (place.unlink(), os.mkfifo(place)), "neither a folder nor a .zip"),
     (lambda place: place.write_bytes(place.read_bytes()[:-22] + b"PK\x06\x07" + bytes(16) + place.read_bytes()[-22:]),
-     "no folder and no .zip"),
-    (lambda place: place.write_bytes(place.read_bytes()[:-2] + b"\x05\x00hello"), "no folder and no .zip"),
+     "neither a folder nor a .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[:-2] + b"\x05\x00hello"), "neither a folder nor a .zip"),
     (lambda place: place.write_bytes(place.read_bytes()[:-12] + b"\xff\xff" + place.read_bytes()[-10:]),
      "too many files"),
     (lambda place: place.write_bytes(place.read_bytes()[:-10] + b"\xff" * 4 + place.read_bytes()[-6:]),

@@ -95,7 +95,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
      "response.unrelated: sums to 1.1"),
     ({**SURVEY, "prior": {"mix": {}}}, "prior.mix: is not a known key"),
     ({**SURVEY, "prior": {}}, "prior: give either a mixture or counts"),
-    ({**SURVEY, "prior": {"counts": [0.5, 0.5]}}, "prior.counts: 2 probabilities for 1000 rows over 3 letters"),
+    ({**SURVEY, "prior": {"counts": [0.5, 0.5]}}, "prior.counts: 2 probabilities for 1,000 rows over 3 letters"),
     ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.5]}}}, "prior.mixture.laws: is missing"),
     ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.6], "laws": []}}}, "prior.mixture.weights: sums to 1.1"),
     ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.5], "laws": [[0.5, 0.5]] * 2}}},
