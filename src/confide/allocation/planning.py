@@ -445,7 +445,7 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
         others: descriptions of further remedies.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
-    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} is not "
+    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good, {wire_name(market)} is not "
            "better than goods assigned without any reports. With reports, the predicted welfare of synthetic people is "
            f"{one.welfare:.2f} of the optimum. Without any reports, the predicted welfare of the same people is "
            f"{one.baseline:.2f} of the optimum")

@@ -282,7 +282,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("of whoever is asked for a record, on average\t", "for a person who is asked for a record, on average\t"),
     ("of whoever is not asked, or sends nothing\t", "for a person who is not asked, or sends nothing\t"),
     ("of anybody, at most\t", "for anybody, at most\t"),
-    ("what is known already is cheaper than the mean", "the guess without buying is cheaper than the mean"),
+    ("what is known already is cheaper than the mean", "guessing without any records costs less than buying the mean"),
     ("You are asked first how you fear two leaks, as one number",
      "First, you are asked how much you fear a leak to the operator, compared with a leak to the public. You answer "
      "with one number,"),

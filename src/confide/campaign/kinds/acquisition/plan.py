@@ -246,8 +246,8 @@ class PlannedMean(ShownPlan, MoneyWords):
         """The warnings to the operator before anybody is asked for a report."""
         it, here, found = self.mechanism, self.here, []
         if here.bought < 1:
-            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of the simulated sets of reports: "
-                         f"{here.why}; {self.remedy}")
+            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of the simulated sets of reports. "
+                         f"Reason: {here.why}. Remedy: {self.remedy}")
         if here.payments < it.people / it.minor_units and here.asked > 0:
             found.append("the campaign rounds payments up to whole coins, which raises them a lot: choose smaller "
                          "coins (minor_units)")
