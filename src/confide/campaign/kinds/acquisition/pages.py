@@ -185,8 +185,8 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
     if not len(made.index):
         return [*read, Section(
             title="Contracts: the campaign buys nothing (private: for the operator alone)", private=True, blocks=(Text((
-                "With these reports, too few people are within the price to keep largest_local_loss, or the guess "
-                "without buying is cheaper than the mean. The campaign asks nobody for a record.",)),))]
+                "With these reports, too few people are within the price to keep largest_local_loss, or guessing "
+                "without any records costs less than buying the mean. The campaign asks nobody for a record.",)),))]
     steps, total = made.steps.astype(np.float64), float(made.steps.sum())
     noise = math.sqrt(float(made.variance)) / total * it.width
     error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
