@@ -250,7 +250,7 @@ const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 function typedNumber(field: string, typed: Typed): number {
   const text = typedText(field, typed);
   const found = DECIMAL.test(text) ? Number(text) : NaN;
-  if (!Number.isFinite(found)) throw new NotUsable(field, "is no number");
+  if (!Number.isFinite(found)) throw new NotUsable(field, "is not a number");
   return found;
 }
 
@@ -261,7 +261,7 @@ function typedText(field: string, typed: Typed): string {
 /** A whole number of the instructions. */
 function wholeNumber(name: string, text: string): bigint {
   if (!/^\d+$/.test(text) || text.length > MOST_DIGITS) {
-    throw new RangeError(`instructions: ${name} is no whole number`);
+    throw new RangeError(`instructions: ${name} is not a whole number`);
   }
   return BigInt(text);
 }
@@ -269,7 +269,7 @@ function wholeNumber(name: string, text: string): bigint {
 /** A text as forms give it: nothing that would be read as another one. */
 function named(name: string, text: unknown): void {
   if (typeof text !== "string" || text === "" || text !== text.trim()) {
-    throw new RangeError(`instructions: ${name} is no text that can be typed`);
+    throw new RangeError(`instructions: ${name} is not a text that can be typed`);
   }
 }
 

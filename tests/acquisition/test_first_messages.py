@@ -36,7 +36,8 @@ def test_a_budget_or_an_error(given: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(("prior", "said"), [
     (None, "prior: is missing; must be a ConcernPrior, such as .*UniformPrior"),
     (UniformPrior, r"prior: is the class UniformPrior; must be an object of this class, UniformPrior\(\.\.\.\)"),
-    ("uniform", "prior: str is no ConcernPrior; .*such as .*UniformPrior"), (3, "prior: int is no ConcernPrior"),
+    ("uniform", "prior: is of type str, not ConcernPrior; .*such as .*UniformPrior"),
+    (3, "prior: is of type int, not ConcernPrior"),
 ])
 def test_a_prior_that_is_none(prior: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

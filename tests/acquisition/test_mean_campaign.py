@@ -137,8 +137,8 @@ def test_tokens_are_signed_by_the_participant_for_this_campaign(tmp_path: Path) 
     forged = {**read_token(token), "terms": {**read_token(token)["terms"], "payment": 10**6}}
     for campaign_, identity, text, match in (
         (it, 3, token, "another participant"), (other, 2, token, "another campaign"),
-        (it, 2, as_token(forged), "no valid signature"), (it, 2, "abc", "is no contract"),
-        (it, 2, "€", "is no contract"), (it, 2, as_token({"id": "2"}), "no valid signature"),
+        (it, 2, as_token(forged), "no valid signature"), (it, 2, "abc", "is not a contract"),
+        (it, 2, "€", "is not a contract"), (it, 2, as_token({"id": "2"}), "no valid signature"),
     ):
         with pytest.raises(InvalidInput, match=match):
             campaign_.submit(identity, {"record": "32"}, contract=text)
@@ -198,7 +198,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     assert not it.caution({"record": "30"})
     (tmp_path / "records.csv").write_text(f"id,record\n1,7.5\n5,{2**62:016x}\n7,{12:016x}\n")
     assert it.check().rejected == {
-        "1": "record: is no word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
+        "1": "record: is not a word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
         "5": "record: is beyond the range of a device on this contract", "7":
                                    "record: no record was asked for under this id"}
     board = it.settle().outcome.billboard
@@ -229,7 +229,7 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
         _ = campaign(tmp_path, "few", (("largest_local_loss = 20.0", "largest_local_loss = 1.0"),)).plan
     assert refused.value.exit_code == 3
     assert {name for each in refused.value.remedies for name in each.settings} == {"count"}
-    assert ("another [privacy] largest_local_loss alone, the campaign is possible only at a loss above epsilon = 10"
+    assert ("If only [privacy] largest_local_loss changes, the campaign is possible only with a loss above epsilon = 10"
             in str(refused.value))
 
 
@@ -350,7 +350,7 @@ def test_the_audit_keeps_and_its_injected_bugs_are_flagged(tmp_path: Path) -> No
 def test_a_hopeless_plan_is_refused_and_says_what_would_do(tmp_path: Path) -> None:
     dear = 'law = "discrete"\npoints = [0.5, 1.0]\nmasses = [0.01, 0.99]'
     for edit, match in ((('law = "uniform"', dear), "too few people are within the price"),
-                        (("known = 30.0", "known = 5.0"), "the guess without buying is cheaper")):
+                        (("known = 30.0", "known = 5.0"), "guessing without any records costs less")):
         with pytest.raises(Refused, match=match):
             _ = campaign(tmp_path, "bad", (edit,)).plan
     with pytest.raises(InvalidInput, match="known must be at most 40"):

@@ -359,7 +359,7 @@ def test_bound_of_a_sloppy_solver(prior: ConcernPrior) -> None:
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5], present=[1]), "present: is not true or false"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5], present=[False]), "virtual_costs: all are infinite"),
     (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 1, [0.5]), "person: 1 is not the position of a person"),
-    (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 0, []), "misreports: there are none"),
+    (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 0, []), "misreports: the list is empty"),
     (lambda: incentive_bound(UNIFORM, -1.0), "value_error: -1.0 is out of range"),
 ])
 def test_bad_input(act: object, problem: str) -> None:

@@ -205,7 +205,7 @@ def test_floor_and_pieces() -> None:
     (lambda: HistogramPrior((0, 0.5, 0.5, 1), (0.3, 0.3, 0.4)), "edges: are not rising reports"),
     (lambda: HistogramPrior((0, 1.1), (1.0,)), "edges: are not rising reports"),
     (lambda: HistogramPrior((0, 0.5, 1), (0.5, 0.4)), "masses: sum to 0.9; must sum to 1"),
-    (lambda: HistogramPrior((0, 0.5, 1), (1.5, -0.5)), "masses: are no probabilities"),
+    (lambda: HistogramPrior((0, 0.5, 1), (1.5, -0.5)), "masses: are not probabilities"),
     (lambda: HistogramPrior((0, np.nan), (1.0,)), "edges: are not a row of finite numbers"),
     (lambda: DiscretePrior((), ()), "points: are not rising reports"),
     (lambda: DiscretePrior((0.1, 0.2), (1.0, 0.0)), "masses: are 0 for some points"),

@@ -193,7 +193,7 @@ def test_a_bad_row_may_count_as_nobody() -> None:
     (UserOracle(most=1), lambda bundle: 1 / 0, "program of the record fails .ZeroDivisionError"),
     (UserOracle(most=1), lambda bundle: [0.0, 1 / 0.5, 0.5][len(bundle)], "gross substitutes"),
     (UserOracle(most=2), lambda bundle: float(len(bundle) == 2), "gross substitutes"),
-    (UserOracle(most=2), UnitDemandValuation().bidder([0.5], goods=1), "is for 1 goods"),
+    (UserOracle(most=2), UnitDemandValuation().bidder([0.5], goods=1), "is for 1 good"),
 ])
 def test_a_bad_record_is_reported_to_its_bidder(kind: BundleClass, record: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):

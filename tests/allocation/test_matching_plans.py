@@ -198,7 +198,7 @@ def test_refusals_name_what_would_do(tmp_path: Path) -> None:
         it.plan  # noqa: B018
     assert "at epsilon = 5 and 25 copies of a good SinkhornMatch is not better than goods assigned" in str(
         whole.value)
-    assert "another [privacy] epsilon alone, the campaign is possible only at a loss above epsilon = 10" in str(
+    assert "If only [privacy] epsilon changes, the campaign is possible only with a loss above epsilon = 10" in str(
         whole.value)
     assert "[privacy] epsilon = " not in str(whole.value)
     with pytest.raises(Refused) as caught:  # the kind does not weigh how much is lost
@@ -219,7 +219,7 @@ def test_a_failure_probability_that_would_do_is_a_key_of_the_file(tmp_path: Path
 def test_a_delta_that_is_missing_is_named(tmp_path: Path) -> None:
     first, *others = EDITS["truncated"]
     cut = (first[0], first[1].replace("delta = 0.001\n", ""))
-    with pytest.raises(Refused, match=r"costs a delta of .* and privacy\.delta is 0 \(add delta to \[privacy\] and to "
+    with pytest.raises(Refused, match=r"costs a delta of .* but privacy\.delta is 0 \(add delta to \[privacy\] and to "
                                       r"\[budget\]"):
         campaign(tmp_path, cut).plan  # noqa: B018
     for given, says in (("", r"budget\.delta is 0 \(add delta = 0\.001 or more to \[budget\]"),

@@ -236,4 +236,4 @@ def test_an_audit_says_whether_all_draws_are_paid_for() -> None:
     assert "the meter does not see 1 of 1 draws, such as 'yes'" in around.note
     beyond = paid(Paying(moved=2 * len(ROLES)))
     assert beyond.flagged
-    assert "a draw would spend epsilon 2; epsilon 1 was charged" in beyond.evidence
+    assert "would spend epsilon 2; epsilon 1 was charged" in beyond.evidence

@@ -153,7 +153,7 @@ def test_nothing_is_mixed(tmp_path: Path) -> None:
         restore(archive, tmp_path / "new")
     (tmp_path / "notes.txt").write_text("no archive")
     os.chmod(tmp_path / "notes.txt", 0o600)
-    with pytest.raises(InvalidInput, match="no backup"):
+    with pytest.raises(InvalidInput, match="not a readable backup"):
         restore(tmp_path / "notes.txt", tmp_path / "new")
 
 

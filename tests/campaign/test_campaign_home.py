@@ -38,7 +38,7 @@ def test_a_key_that_is_not_ours_alone_is_refused(
     path = tmp_path / name
     getattr(Home(tmp_path), attribute)
     path.chmod(0o604)
-    with pytest.raises(InvalidInput, match=f"^key: other users may read .*{name}; do `chmod 600 {path}`$"):
+    with pytest.raises(InvalidInput, match=f"^key: other users may read .*{name}; run `chmod 600 {path}`$"):
         getattr(Home(tmp_path), attribute)
     path.chmod(0o400)
     getattr(Home(tmp_path), attribute)

@@ -61,8 +61,8 @@ def test_promises_are_read_in_the_words_of_today() -> None:
     said = [{"guarantee": "truthfulness", "gain": 0.5, "who": "everybody, whatever the others report, where "
              "contributions are verified", "note": "in the mean over the prices and the public coin"}]
     assert promises_today(said) == [{
-        "guarantee": "truthfulness", "gain": 0.5, "who": "everybody, whatever the others report, if contributions are "
-        "verified", "note": "on average over the prices and the public draw"}]
+        "guarantee": "truthfulness", "gain": 0.5, "who": "everybody, for any reports of the other participants, if "
+        "contributions are verified", "note": "on average over the prices and the public draw"}]
     assert promises_today([1, None, True]) == [1, None, True]
 
 

@@ -94,7 +94,7 @@ def test_too_many_unusable_rows_stop_and_the_operator_may_go_on(tmp_path: Path, 
     path = survey(tmp_path)
     with pytest.raises(InvalidInput) as error:
         begun(path, place)
-    assert "60 of 1,000 rows cannot be used (6 %; at most 1 % are accepted): region: 5 cells are no levels, such as " \
+    assert "60 of 1,000 rows cannot be used (6 %; at most 1 % are accepted): region: 5 cells are not levels, such as " \
            "'North'; income: 55 cells are empty; nothing was charged" in str(error.value)
     assert not charged()
     begun(path, place, accept_unusable=True)
@@ -173,7 +173,7 @@ def test_a_file_in_which_nobody_is_known_stops_whatever_is_declared(tmp_path: Pa
     path = slots(tmp_path, "A{}".format)
     if share is not None:
         path.write_text(path.read_text().replace('form = "wide"', f'form = "wide"\naccept_unusable = {share}'))
-    with pytest.raises(InvalidInput, match=r"3,000 of 3,000 rows .*: id: 3,000 cells are no ids of the public list; "
+    with pytest.raises(InvalidInput, match=r"3,000 of 3,000 rows .*: id: 3,000 cells are not ids of the public list; "
                                            r"nothing"):
         Campaign.load(path).settle()
     assert not charged()

@@ -75,7 +75,7 @@ def test_a_folder_of_links_is_no_pack(pack: Path) -> None:
     (pack / NOTE).unlink()
     (pack.parent / NOTE).rename(pack / NOTE)
     assert verify(pack.parent / "link").complete  # the caller's own link to it is hers
-    for nowhere, says in (("nowhere", "it does not exist"), (NOTE, "is no folder and no .zip of a pack")):
+    for nowhere, says in (("nowhere", "it does not exist"), (NOTE, "is neither a folder nor a .zip of a pack")):
         with pytest.raises(InvalidInput, match=says):
             verify(pack / nowhere)
 
@@ -139,17 +139,17 @@ def test_what_is_strange_in_an_archive_is_found(pack: Path) -> None:
 
 
 @pytest.mark.parametrize(("spoil", "says"), [
-    (lambda place: place.write_bytes(b"PK"), "no folder and no .zip"),
-    (lambda place: place.write_text("title = 1"), "no folder and no .zip"),
+    (lambda place: place.write_bytes(b"PK"), "neither a folder nor a .zip"),
+    (lambda place: place.write_text("title = 1"), "neither a folder nor a .zip"),
     (lambda place: (place.unlink(), os.mkfifo(place)), "neither a folder nor a .zip"),
     (lambda place: place.write_bytes(place.read_bytes()[:-22] + b"PK\x06\x07" + bytes(16) + place.read_bytes()[-22:]),
-     "no folder and no .zip"),
-    (lambda place: place.write_bytes(place.read_bytes()[:-2] + b"\x05\x00hello"), "no folder and no .zip"),
+     "neither a folder nor a .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[:-2] + b"\x05\x00hello"), "neither a folder nor a .zip"),
     (lambda place: place.write_bytes(place.read_bytes()[:-12] + b"\xff\xff" + place.read_bytes()[-10:]),
      "too many files"),
     (lambda place: place.write_bytes(place.read_bytes()[:-10] + b"\xff" * 4 + place.read_bytes()[-6:]),
      "too many files"),
-    (lambda place: place.write_bytes(place.read_bytes()[4:]), "no plain .zip"),
+    (lambda place: place.write_bytes(place.read_bytes()[4:]), "not a plain .zip"),
 ], ids=["two letters", "text", "pipe", "large format", "comment", "count", "list", "beginning"])
 def test_what_is_no_archive_is_refused(spoil: Callable[[Path], object], says: str, pack: Path) -> None:
     archive = _zipped(pack)

@@ -125,7 +125,7 @@ def test_why_only_bounds_are_known() -> None:
     assert "512 x 512" in least_distortion("dp", large, 0.5).note
     many = Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], 5000)
     found = privacy_distortion("mutual-information", many, 1400.0)
-    assert "5,000 rows of an exchangeable prior (at most" in found.to_dict()["note"]
+    assert "an exchangeable prior of 5,000 rows (at most" in found.to_dict()["note"]
 
 
 def test_a_page_says_why_only_bounds_are_known() -> None:

@@ -113,7 +113,7 @@ def test_answers_that_cannot_be_distinguished() -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     ({}, "give either reports or counts"), ({"reports": [0], "counts": [1, 0]}, "not both"),
-    ({"reports": [2]}, "reports: an entry is no report of 2"), ({"reports": []}, "nothing can be estimated"),
+    ({"reports": [2]}, "reports: an entry is not a report of 2"), ({"reports": []}, "nothing can be estimated"),
     ({"counts": [0, 0]}, "counts: there are no reports"), ({"counts": [1, -1]}, "must be 2 whole numbers >= 0"),
     ({"counts": [1.0, 1.0]}, "must be 2 whole numbers"), ({"counts": [1, 1, 1]}, "must be 2 whole numbers"),
     ({"counts": [1, 1], "prior": [0.2, 0.3, 0.5]}, "prior: is over 3 letters; must be over 2"),
@@ -150,7 +150,7 @@ def test_a_page_says_what_can_be_estimated() -> None:
 def test_no_page_says_so_of_whole_databases() -> None:
     for channel in (Channel(np.eye(4), 2, 2), RowProduct([FORCED, FORCED[::-1]])):
         assert how_private(channel).usefulness is None
-    with pytest.raises(InvalidInput, match="names: 1 names; must be 2"):
+    with pytest.raises(InvalidInput, match="names: 1 name; must be 2"):
         how_private(FORCED, names=["yes"])
 
 
@@ -322,7 +322,7 @@ def test_a_file_knows_its_prior_and_its_channel() -> None:
     bound = next(step for step in how_private(RowProduct([np.eye(2) * 0.98 + 0.01]), [0.1, 0.9]).steps
                  if step.quantity == "mutual information")
     assert bound.value == pytest.approx(survey.prior.entropy / 3)
-    for forced, message in (([0.2], "1 numbers; must be 2 numbers"), ([0.7, 0.7], "sums to 1.4; must sum to at most")):
+    for forced, message in (([0.2], "1 number; must be 2 numbers"), ([0.7, 0.7], "sums to 1.4; must sum to at most")):
         with pytest.raises(InvalidInput, match=message):
             read_channel({"format": 1, "response": {"design": "forced", "letters": 2, "forced": forced}})
 

@@ -51,7 +51,7 @@ def test_check(run: Run, tmp_path: Path) -> None:
                  r"slots without a usable record.* 3", r"age: is out of bounds; must be in \[20, 60\] year +1",
                  r"41 +sex: is not a level", r"41 \(row 2001\) +a later row of the same id"):
         assert re.search(line, found.out), line
-    assert "sex: 1 cell is no level" in found.out
+    assert "sex: 1 cell is not a level" in found.out
     assert "sentinel" not in found.out
     assert "987654" not in found.out
     spoken = run("check", path, "--json").json
@@ -98,8 +98,8 @@ def test_check_of_clean_records(run: Run, path: Path) -> None:
 def test_privacy_in_name_only_is_warned_of(run: Run, tmp_path: Path) -> None:
     """It is finite, so that it says something; nobody should take part for it, or pay for it."""
     path = write(tmp_path, ("epsilon = 7.0", "epsilon = 2000"), ("epsilon_release = 4.0", "epsilon_release = 1000.5"))
-    said = ("the promise towards everybody else together, for the billboard and everybody else's payments, is "
-            "epsilon = 1002.5, which hides hardly anything: ")
+    said = ("the promise towards everybody else together, for the published result and everybody else's payments, is "
+            "epsilon = 1002.5, which hides hardly anything. ")
     for arguments in (("plan", path), ("plan", path, "--json")):
         found = run(*arguments)
         assert found.code == 0

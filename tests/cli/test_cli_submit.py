@@ -56,7 +56,7 @@ def test_a_name_with_a_comma_stands_in_quotes(run: Run, bits: Path) -> None:
 def test_nothing_is_drawn_above_the_largest_accepted_level(run: Run, bits: Path) -> None:
     refused = run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "0.01")
     assert (refused.code, refused.out) == (3, "")
-    assert "discloses more than one at 0.01, the largest level at which this device draws" in refused.err
+    assert "discloses more than a report at 0.01, the largest level at which this device draws" in refused.err
     assert run("submit", bits, "--id", "1", "--record", "answer=", "--largest", "0.01").code == 0  # tells nothing
     assert run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "0").code == 2
     drawn = run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "5", "--json").json

@@ -27,7 +27,7 @@ def test_what_others_may_use_is_not_private(bits: int, tmp_path: Path) -> None:
     path.chmod(bits)
     with pytest.raises(InvalidInput) as caught:
         check_private("key", path)
-    assert str(caught.value) == f"key: other users may read {path}; do `chmod 600 '{path}'`"
+    assert str(caught.value) == f"key: other users may read {path}; run `chmod 600 '{path}'`"
 
 
 def test_what_another_user_owns_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ class Listed(Declared):
 
 
 @pytest.mark.parametrize(("places", "said"), [
-    ("12", "places: '12' is no sequence"), (3, "places: 3 is no sequence"), ((1, -1), "places: -1 is too small"),
+    ("12", "places: '12' is not a sequence"), (3, "places: 3 is not a sequence"), ((1, -1), "places: -1 is too small"),
     (np.array([0.5]), "places: .*0.5.* is not a whole number")])
 def test_a_list_that_may_be_left_out_is_a_list(places: Any, said: str) -> None:
     assert Listed(places=None).places is None
@@ -107,7 +107,7 @@ class Lists(Declared):
     ({"shares": (0.5, float("nan"), 0.25)}, "shares: nan is not finite"), ({"shares": (0.5, True)}, "shares: True"),
     ({"shares": (float("inf"), 0.5)}, "shares: inf is not finite"), ({"shares": (0.5, "x")}, "shares: 'x' is not a"),
     ({"pairs": ((0, 1), (2, -1))}, "pairs: -1 is too small"), ({"pairs": ((0, 1), (2, 0.5))}, "pairs: 0.5 is not a"),
-    ({"pairs": ((0, 1), 2)}, "pairs: 2 is no sequence"), ({"pairs": "none"}, "pairs: 'none' is no sequence"),
+    ({"pairs": ((0, 1), 2)}, "pairs: 2 is not a sequence"), ({"pairs": "none"}, "pairs: 'none' is not a sequence"),
 ])
 def test_every_number_of_many_is_checked(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

@@ -161,7 +161,7 @@ def test_a_loss_that_hides_nothing_is_no_remedy(name: str) -> None:
     which, keys, key = BEYOND[name]
     file = a_file(which, keys | {"budget.epsilon": 1000.0})
     error = refusal(file)
-    assert f"another {key} alone, the campaign is possible only at a loss above epsilon = 10" in str(error)
+    assert f"If only {key} changes, the campaign is possible only with a loss above epsilon = 10" in str(error)
     assert f"{key} = " not in "".join(map(str, error.ways))
     assert error.ways  # what else does
     check(file)

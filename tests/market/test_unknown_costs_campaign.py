@@ -68,7 +68,7 @@ def test_a_participants_device_chooses_the_level_and_sends_it_nowhere(tmp_path: 
     it.submit(5, {"answer": "no", "worth": "1e-9"})
     assert it.book().answers()[-1].level == market.largest_level == 3.0
     for worth in ({}, {"worth": "0"}, {"worth": "-1"}, {"worth": "nan"}, {"worth": "much"}):
-        with pytest.raises(InvalidInput, match="worth: is missing, or is no amount above 0"):
+        with pytest.raises(InvalidInput, match="worth: is missing, or is not an amount above 0"):
             it.submit(6, {"answer": "yes", **worth})
 
 

@@ -117,7 +117,7 @@ def test_faults_before_any_record_is_read(what: str, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(("promise", "says"), [
-    (Accuracy(source=SOURCE, bound=float("nan"), measure="x"), "bound of a promise of accuracy is no number"),
+    (Accuracy(source=SOURCE, bound=float("nan"), measure="x"), "bound of a promise of accuracy is not a number"),
     (Budget(source=SOURCE, expected=1.0, lowest=float("nan"), highest=1.0), "lowest of a promise of budget"),
     (Accuracy(source=SOURCE, bound=1.0, measure="x", failure_probability=float("nan")), "failure_probability of"),
 ])

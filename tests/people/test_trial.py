@@ -81,7 +81,7 @@ RUNS: dict[str, tuple[Break, str]] = {
                       "have 499 rows; must have one for each of 500 slots"),
     "empty shares": (altered(lambda it: {"shares": pa.table({"same_answer": [None] * it.people})}),
                      "same_answer has empty cells"),
-    "shares as a list": (altered(lambda it: {"shares": [0] * it.people}), "list is no table"),
+    "shares as a list": (altered(lambda it: {"shares": [0] * it.people}), "list is not a table"),
     "other shares than decodes": (altered(lambda it: {"shares": pa.table({
         "same_answer": np.full(it.people, 10**6)})}), "differs from the share that `decode` gives"),
     "a billboard of no known type": (altered(lambda it: {"billboard": Unknown(

@@ -74,7 +74,7 @@ def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_en
         promised(PureDP(25.0), Audience.OTHERS)])
     assert len(found) == 2
     assert found[0].startswith("the promise towards the public, for the whole outcome, is epsilon = 30, which hides "
-                               "hardly anything: ")
+                               "hardly anything. ")
     assert found[1].startswith("the promise towards everybody else together, for the whole outcome, is epsilon = 25, ")
 
 

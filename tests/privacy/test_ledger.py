@@ -292,7 +292,7 @@ def test_what_is_no_event_no_budget_and_no_account():
             ledger.charge(account, wrong)
     with pytest.raises(InvalidInput, match="audience"):
         Account(name="a", neighbours=Relation.REPLACE, audience="public")
-    with pytest.raises(InvalidInput, match="no relation"):
+    with pytest.raises(InvalidInput, match="not a relation"):
         PureEvent(epsilon=0.1, neighbours="replaced")
     with pytest.raises(InvalidInput, match="is not an event"):
         Accountant((0.1,))

@@ -160,7 +160,7 @@ def test_an_approximate_allowance_converts() -> None:
 def test_a_fixed_list_pays_in_its_order() -> None:
     found = meter(FixedList(name="rounds", listed=(repeated(pure(0.1), 3), pure(0.4))))
     found.spend("rounds", DrawCost.laplace(Fraction(1, 10)), "a", count=2)
-    with pytest.raises(Overspent, match=r"1 draws of epsilon 0\.1 each are left"):
+    with pytest.raises(Overspent, match=r"the line still pays for 1 draw of epsilon 0\.1"):
         found.spend("rounds", DrawCost.laplace(Fraction(1, 10)), "b", count=2)
     with pytest.raises(Overspent, match="for each of the draws"):
         found.spend("rounds", DrawCost.laplace(Fraction(2, 10)), "b")
@@ -317,7 +317,7 @@ def test_a_session_draws_no_more_than_it_declared() -> None:
     noise = metered(*counter.events(Relation.BIT))
     session = counter.open(noise, "c")
     counter.draw_block(session, (2, 3), ("c", 0))
-    with pytest.raises(Overspent, match="0 of the session are left"):
+    with pytest.raises(Overspent, match="the session still pays for 0 draws"):
         counter.draw_block(session, (2, 1), ("c", 1))
     with pytest.raises(Overspent):
         counter.open(noise, "again")

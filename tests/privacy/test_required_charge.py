@@ -200,7 +200,7 @@ def test_relations_are_not_converted():
 
 
 def test_nothing_is_held_against_nothing():
-    with pytest.raises(InvalidInput, match="there are none"):
+    with pytest.raises(InvalidInput, match="the list is empty"):
         check_covered([], [promise(PureDP(1.0))])
     for promises in ([], [promise(PureDP(1.0), claimable=False)], [promise(PureDP(math.inf))]):
         with pytest.raises(InvalidInput, match="have no promise about privacy"):

@@ -70,7 +70,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     ("unit-demand", ('"b"', '"a+b"'), "program.goods", "joins names"),
     ("unit-demand", ('"b"', '"id"'), "people.id", "also a column"),
     ("unit-demand", ("[60, 50, 70]", "[60, 50]"), "program.supply", "2 numbers for 3 names"),
-    ("unit-demand", ("supply = [60, 50, 70]", ""), "program.goods", "must be given in exactly one way"),
+    ("unit-demand", ("supply = [60, 50, 70]", ""), "program.goods", "are not given in exactly one way"),
     ("unit-demand", ("burn_in = 20", "flag_share = 0.5"), "solution.flag_share", "'round'"),
     ("unit-demand", ("burn_in = 20", 'payments = "scaled"'), "solution.payments", "without an alpha"),
     ("unit-demand", ("burn_in = 20", 'mode = "best"'), "solution.mode", "audited"),
@@ -80,18 +80,18 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     ("xor-bundles", ("size = 2", "size = 4"), "program.size", "too large"),
     ("knapsack", ("least_weight = [0.5, 0.1]", "least_weight = [0.5, 2]"), "program.least_weight", ""),
     ("knapsack", ('"space"', '"value"'), "data.value", "also a resource"),
-    ("shared-resources", ("q,x+y", "q,x+z"), "program.projects", "'z' is no resource"),
+    ("shared-resources", ("q,x+y", "q,x+z"), "program.projects", "'z' is not a resource"),
     ("shared-resources", ("y,2", "y,0"), "program.costs", ""),
     ("flow", ("u,v,60,1", "u,u,60,1"), "program.arcs", "joins node"),
     ("flow", ("u,v,60,1", "u,v,0,1"), "program.arcs", "the capacity 0; must be above 0"),
     ("flow", ("u,v,60,1", "u,v,60"), "program.arcs", "3 cells"),
-    ("flow", ("u,v,60,1", "u,v,60,much"), "program.arcs", "is no number"),
+    ("flow", ("u,v,60,1", "u,v,60,much"), "program.arcs", "is not a number"),
     ("flow", ("tail,head", "from,head"), "program.arcs", "does not begin with"),
     ("flow", ("[data]", "[values]\nhighest = 1\n\n[data]"), "values", "does not belong to the family flow"),
     ("electricity", ("most = 2", "most = 5"), "program.most", "at most 4"),
     ("electricity", ("shortfall = 5", "hard = true"), "program.tau", "is not declared"),
     ("electricity", ("shortfall = 5", 'shortfall = 5\nhard = true\ntau = 3.0'), "program.shortfall", "soft and hard"),
-    ("aggregative-game", ("[20, -10]", "[20]"), "program.target", "1 numbers for 2 rows"),
+    ("aggregative-game", ("[20, -10]", "[20]"), "program.target", "1 number for 2 rows"),
     ("aggregative-game", ("left,1,-0.5", "left,2,-0.5"), "program.contributions", "range"),
     ("aggregative-game", ("burn_in = 20", 'mode = "audited"'), "solution.mode", "packing"),
 ])
@@ -272,9 +272,9 @@ def test_a_refusal_calls_modes_and_rows_by_the_names_it_is_given() -> None:
         with pytest.raises(Refused) as caught:
             plan_programs(program, epsilon=1.0, delta=1e-6, mode="TightDude", timed=False, **given)
         assert all(one in caught.value.reason for one in said)
-    with pytest.raises(InvalidInput, match=r"row_names: 2 of them; must be 3"):
+    with pytest.raises(InvalidInput, match=r"row_names: 2 names; must be 3"):
         plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, row_names=("a", "b"))
-    with pytest.raises(InvalidInput, match="load_units: 1 of them"):
+    with pytest.raises(InvalidInput, match="load_units: 1 name; must be"):
         plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, load_units=[2.0])
     with pytest.raises(InvalidInput, match="mode_names"):
         plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, mode_names={"Nothing": "x"})

@@ -79,7 +79,7 @@ def test_lists_and_arrays_are_the_same_records() -> None:
     assert (program.read((full, values)).goods == [0, 1, 2]).all()
     with pytest.raises(InvalidInput, match="row 0"):  # unsigned numbers have no -1
         program.read((full - np.uint64(1), values))
-    with pytest.raises(InvalidInput, match="50 of them"):
+    with pytest.raises(InvalidInput, match="50 records"):
         XorBundles(51, 4, goods=9, size=3, bids=4).read(first)
 
 

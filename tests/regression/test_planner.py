@@ -136,7 +136,7 @@ def test_warnings_when_answers_hardly_matter() -> None:
     ("change", "reason"),
     [
         ({"truth_radius": 0.01}, "truth radius of 0.01 is out of reach"),
-        ({"people": 100, "misreports": 0.02, "epsilon_release": 0.05}, "hardly below the error without any data"),
+        ({"people": 100, "misreports": 0.02, "epsilon_release": 0.05}, "the records would teach hardly anything"),
         ({"misreports": 1e-6}, "misreports = 1e-06 of "),
         ({"truth_radius": None, "budget": 1e-3}, "does not cover"),
     ],

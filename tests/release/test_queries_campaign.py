@@ -334,7 +334,7 @@ def test_a_histogram_that_is_too_large_is_refused_with_its_size(tmp_path: Path) 
     wide = "\n".join(f'[[columns]]\ncolumn = "x{k}"\nbit = true\n' for k in range(30))
     found = refused(tmp_path, ('[workload]', f"{wide}\n[workload]"), more='[method]\nname = "mwem"\n')
     assert isinstance(found, Refused)
-    assert "joins 34 columns: 51,539,607,552 cells" in str(found)
+    assert "These 34 columns have 51,539,607,552 cells" in str(found)
     assert "TiB" in str(found)
 
 

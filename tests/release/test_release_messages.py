@@ -233,7 +233,7 @@ def test_a_cell_that_is_no_bit_is_not_called_missing() -> None:
         'smoker: is not a bit; must be true or false, 1 or 0, or texts that the file names: true = "yes", false = "no"')
     assert smoker.reason(MISSING) == "smoker: is missing; must be true or false, 1 or 0"
     for column, said in ((smoker, 'cells are not bits (name their texts: true = "yes", false = "no"), such as \'no\''),
-                         (Bit(column="smoker", true="ja", false="nein"), "cells are no levels, such as 'no'")):
+                         (Bit(column="smoker", true="ja", false="nein"), "cells are not levels, such as 'no'")):
         problems = CellProblems(judged([column]), examples=True)
         for _ in problems.of(open_table({"smoker": ["no", "yes"]})).batches(["smoker"]):
             pass

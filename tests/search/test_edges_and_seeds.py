@@ -72,7 +72,7 @@ def test_arrays_are_checked_as_ever() -> None:
     ([("ann", "bob", 3.0)], "row 0 (from 0) is not a pair"), (["ab"], "row 0 (from 0) is not a pair"),
     (np.zeros((2, 3), int), "an array of shape (2, 3); must be (m, 2)"), (np.arange(4), "an array of shape (4,)"),
     (pd.DataFrame({"a": [1], "b": [2], "w": [3]}), "has 3 columns, a, b, w; must be two"),
-    ({"ann": ["bob"]}, "has 1 columns, ann; must be two"),
+    ({"ann": ["bob"]}, "has 1 column, ann; must be two"),
 ])
 def test_what_is_no_edge_is_refused(edges: Any, said: str) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -121,5 +121,5 @@ def test_a_search_runs_on_edges() -> None:
 
 def test_a_statistic_that_is_none_is_reported_the_kinds() -> None:
     budget: dict[str, Any] = {"people": 1000, "components": 3, "epsilon": 1.0, "degree_bound": 10, "stopping_target": 5}
-    with pytest.raises(InvalidInput, match=r"statistic: str is no Statistic; must be a Statistic, such as .*Triangles"):
+    with pytest.raises(InvalidInput, match=r"statistic: is of type str, not Statistic; must be .*Triangles"):
         plan(**budget, statistic="triangles")

@@ -124,7 +124,7 @@ def test_another_campaigns_list_is_left_alone(tmp_path: Path) -> None:
         filled(tmp_path, ANSWERS)
         before = (tmp_path / "to_examine.csv").read_bytes()
         other = campaign(tmp_path, ("epsilon = 1.0", "epsilon = 0.9"), name="other")
-        with pytest.raises(InvalidInput, match="no list that this search wrote"):
+        with pytest.raises(InvalidInput, match="this search did not write it"):
             other.settle(tmp_path / "other", store=store)
         assert len(store.ledger()[0].debits) == 1  # of the first
     assert (tmp_path / "to_examine.csv").read_bytes() == before

@@ -90,7 +90,7 @@ def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
     all_made = [it.contracts(each) for each in drawn]
     made = next((each for each in all_made if each.lattice is not None), None)
     if made is None or made.lattice is None:
-        raise Refused(f"nothing is bought at any of {_PROFILES} profiles of reports from the belief",
+        raise Refused(f"the mechanism buys nothing in any of {_PROFILES} sets of reports from the belief",
                       "raise mse_price or largest_local_loss, since there is nothing to audit")
     local = [each for each in it.guarantees().privacy
              if each.audience is Audience.COLLECTOR and each.neighbours is Relation.REPLACE]

@@ -40,16 +40,16 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
     payments = Source(document=DOCUMENT, statement="Theorem 2", spec=f"{_SPEC} 4 and 8",
                       erratum="participation binds at the highest type; exact rents; an approximate solver needs a "
                               "grid that no report moves")
-    who = ("everybody, whatever the others report, if each device draws its own noise and absence does not depend on "
-           "the offered contracts")
+    who = ("everybody, for any reports of the other participants, if each device draws its own noise and absence does "
+           "not depend on the offered contracts")
     return Guarantees((
         Privacy(loss=local, neighbours=unit, part=part, audience=Audience.COLLECTOR, source=lattice,
                 note=f"{each}. The first reports have no privacy, since contracts follow from them"),
         Privacy(loss=central, neighbours=unit, part=part, audience=Audience.PUBLIC, source=lattice,
-                note=f"{each}. It depends on the noise of the others"),
+                note=f"{each}. The loss depends on the noise of the other participants"),
         Privacy(loss=local, neighbours=unit, part=part, audience=Audience.FELLOWS, source=Source(
             document="confide", statement="a fellow participant subtracts their own noise", spec=f"{_SPEC} 2"),
-            note="towards a fellow participant who knows their own noise, and towards all the others together"),
+            note="towards a fellow participant who knows their own noise, and towards all other participants together"),
         Accuracy(bound=it.mse_bound, baseline=it.width**2 / 4, source=Source(
             document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
             measure="the mean squared error of the estimate"

@@ -88,7 +88,7 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
     if whole("person", person) >= c.size:
         raise InvalidInput("person", f"{person} is not the position of a person", f"must be below {c.size}")
     if not tried.size:
-        raise InvalidInput("misreports", "there are none", "must be one or more")
+        raise InvalidInput("misreports", "the list is empty", "must have at least one report")
     truth = float(c[person])
     honest = rule(c.copy(), person).utility(truth)
     utilities = np.empty(tried.size)

@@ -52,6 +52,7 @@ from confide.contract.progress import advance
 from confide.contract.remedies import printed, tried
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise import Noise
@@ -216,8 +217,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.prior, tuple) and len(self.prior) not in {1, self.people}:
-            raise InvalidInput("prior", "must be one prior, or one prior for each slot",
-                               "give a prior such as UniformPrior()")
+            raise InvalidInput("prior", f"are {counted(len(self.prior), 'prior')} for {self.people} slots",
+                               "must be one prior, such as UniformPrior(), or one prior for each slot")
         if not math.isfinite(self.high - self.low) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:

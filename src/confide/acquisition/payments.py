@@ -442,7 +442,7 @@ class PaymentRule(Declared):
                                "must be one for each person")
         here = np.ones(c.size, dtype=bool) if present is None else np.asarray(present)
         if here.dtype != bool or here.shape != c.shape:
-            raise InvalidInput("present", "is not true or false for each person", f"must be {c.size} of them")
+            raise InvalidInput("present", "is not true or false for each person", f"must have {c.size} entries")
         return c, here
 
     def solve(self, virtual_costs: ArrayLike) -> Solution:

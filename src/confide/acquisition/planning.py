@@ -197,7 +197,7 @@ def _for_error(design: TwoPartMechanism, error: float, draws: int, seed: int) ->
     least = design.scaled_variance / design.people * design.width**2
     if target <= least * (1.0 + 1e-6):
         raise InvalidInput(
-            "error", f"{error:g} is out of reach: {design.people} records without any noise give "
+            "error", f"{error:g} is out of reach: the error of {design.people} records without any noise is "
             f"{math.sqrt(least):g}",
             tried("must be at least {error}", lambda error: plan(design, error=error, draws=draws, seed=seed),
                   error=math.sqrt(least) * (1.0 + 1e-6)) or "ask more people")

@@ -27,6 +27,7 @@ from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import within
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = [
@@ -108,7 +109,7 @@ def _rising(field: str, values: tuple[float, ...], least: int) -> tuple[float, .
 def _masses(values: object, number: int) -> tuple[float, ...]:
     masses = _row("masses", values)
     if len(masses) != number or min(masses) < 0:
-        raise InvalidInput("masses", "are no probabilities", f"must be {number} numbers >= 0")
+        raise InvalidInput("masses", "are not probabilities", f"must be {number} numbers >= 0")
     if abs(math.fsum(masses) - 1.0) > _MASS:
         raise InvalidInput("masses", f"sum to {math.fsum(masses):.12g}", "must sum to 1")
     return masses
@@ -362,7 +363,7 @@ def prior_draws(
     count = whole("draws", draws, at_least=1)
     priors = list(prior) if isinstance(prior, Sequence) else [prior]
     if len(priors) not in {1, size}:
-        raise InvalidInput("prior", f"{len(priors)} priors for {size} people",
+        raise InvalidInput("prior", f"{counted(len(priors), 'prior')} for {size} people",
                            "give one prior for all people, or one for each")
     rules = [each.virtual_cost().floored(psi_floor) if psi_floor > 0 else each.virtual_cost() for each in priors]
 

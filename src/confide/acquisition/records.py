@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
+from confide.contract.words import counted
 from confide.tables._cells import decimals, real
 from confide.tables.frames import column_of, integers_of, is_table
 from confide.tables.sources import open_table
@@ -237,7 +238,8 @@ def as_contracted(record: Any) -> Contracted | None:
         return record
     if isinstance(record, ContractedRecords):
         if len(record.index) != 1:
-            raise InvalidInput("record", f"has {len(record.index)} rows", "must be one row, the participant's own")
+            raise InvalidInput("record", f"has {counted(len(record.index), 'row')}",
+                               "must be one row, the participant's own")
         return record.one(0)
     names = [each.name for each in fields(Contracted)]
     if isinstance(record, Mapping):
@@ -247,7 +249,7 @@ def as_contracted(record: Any) -> Contracted | None:
     else:
         raise InvalidInput("record", f"{type(record).__name__} is not a contract", "must be Contracted")
     if len(rows) != 1:
-        raise InvalidInput("record", f"has {len(rows)} rows", "must be one row, the participant's own")
+        raise InvalidInput("record", f"has {counted(len(rows), 'row')}", "must be one row, the participant's own")
     for name in names:
         if not isinstance(rows[0].get(name), Real | np.bool_):
             raise InvalidInput(name, "is missing, or is not a number",

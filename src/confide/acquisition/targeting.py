@@ -188,10 +188,12 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
     again = partial(price_for_error, setting, draws=draws, seed=seed)
     least = setting.variance / setting.people
     if mse <= least * (1.0 + 1e-6):
-        raise InvalidInput("mse", f"{mse:g} is out of reach: {setting.people} records without any noise give {least:g}",
+        raise InvalidInput("mse",
+                           f"{mse:g} is out of reach: the error of {setting.people} records without any noise is "
+                           f"{least:g}",
                            tried("must be at least {mse}", again, mse=least * (1.0 + 2e-6)) or "ask more people")
     if mse >= setting.outside_mse:
-        raise InvalidInput("mse", f"{mse:g} needs no records: not buying gives {setting.outside_mse:g}",
+        raise InvalidInput("mse", f"{mse:g} needs no records: the error without any records is {setting.outside_mse:g}",
                            tried("must be at most {mse}", again, up=False, mse=setting.outside_mse))
     means = _means(setting, draws, seed)
     _, high = edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
@@ -325,13 +327,13 @@ def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **chan
         found.append(bought(it, reports))
         missed += not found[-1].asked > 0
         if missed > (1.0 - least) * draws + 1e-9:
-            return Expected(setting=setting, bought=0.0, why="reports are bought too seldom")
+            return Expected(setting=setting, bought=0.0, why="the campaign buys records too seldom")
     table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
     paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
     why = "" if share == 1 else (
-        "too few people are within the price to keep largest_local_loss: at least "
-        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} are needed"
-        if few >= (1 - share) / 2 else "the guess without buying is cheaper than the mean")
+        f"too few people are within the price; at least {math.ceil(1 / (it.weight_cap or 1.0)):,} people are needed to "
+        "keep largest_local_loss"
+        if few >= (1 - share) / 2 else "guessing without any records costs less than buying the mean")
     return Expected(
         setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
         payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,

@@ -31,6 +31,7 @@ from confide.contract.outcome import as_billboard
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
+from confide.contract.words import counted
 from confide.privacy.accounting import float_up, written
 from confide.privacy.charge import Line, Session, lines_of
 from confide.privacy.events import Event
@@ -73,7 +74,8 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
         _whole("cutoffs", board.cutoffs)
         if board.cutoffs.shape != (auction.goods,) or not bool(
                 ((board.cutoffs >= 0) & (board.cutoffs <= auction.people)).all()):
-            raise InvalidInput("cutoffs", "are no places", f"must be {auction.goods} numbers in 0..{auction.people}")
+            raise InvalidInput("cutoffs", "are not places",
+                               f"must be {counted(auction.goods, 'number')} in 0..{auction.people}")
     require_sums(board.surplus, board.welfare, certified=auction.certificate_plan is not None)
     if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
         raise InvalidInput("surplus", "is not a number")
@@ -94,7 +96,7 @@ def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
     asked = min(board.rounds, auction.rounds - 1)  # nobody asks after the last round
     own = len(board.reports)
     if own != (asked if plan.counter is not None else 0):
-        raise InvalidInput("reports", f"{own} numbers", "must be one for each round with a halting test")
+        raise InvalidInput("reports", counted(own, "number"), "must be one for each round with a halting test")
     if plan.rule in ("fixed",) and board.rounds != auction.rounds:
         raise InvalidInput("rounds", f"{board.rounds} were played", f"must be all {auction.rounds}")
     if not 1 <= board.rounds <= auction.rounds:

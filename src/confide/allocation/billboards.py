@@ -19,6 +19,7 @@ from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Certificate
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 
 __all__ = ["AuctionBillboard", "Clearing", "WelfareCertificate", "require_integers", "require_sums"]
 
@@ -82,7 +83,9 @@ class AuctionBillboard(AnyBillboard):
     def __post_init__(self) -> None:
         rules, c = self.rules, len(self.step)
         if len(self.good) != c or len(self.count) != c:
-            raise InvalidInput("step", f"there are {c} steps, but {len(self.good)} goods and {len(self.count)} counts")
+            raise InvalidInput("step",
+                               f"there are {c} steps, but {counted(len(self.good), 'good')} and "
+                               f"{counted(len(self.count), 'count')}")
         if not 0 <= self.rounds <= rules.rounds:
             raise InvalidInput("rounds", f"{self.rounds} is not in 0..{rules.rounds}")
         if c and not (self.step.min() >= 1 and self.step.max() <= self.steps and self.good.min() >= 0

@@ -42,6 +42,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Source, Truthfulness
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
+from confide.contract.words import counted
 from confide.privacy.accounting import float_up
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
@@ -181,7 +182,7 @@ def prices_loss(auction: PMatch) -> PureDP | ZCDP:
 _DOCUMENT = "Wu 2017"
 _SPEC = "allocation 3.3"
 _BATCHES = "batches; more than s' bids outbid; prices follow the counts; counts never fall"
-_SATISFIED = "the bidder ends satisfied, which depends on the noise and on the bids of all others"
+_SATISFIED = "the bidder ends satisfied, which depends on the noise and on the bids of all other bidders"
 _LEFT_OUT = "bidders who are outbid or out of bids at the end add at most 1 each to the loss"
 
 
@@ -215,7 +216,7 @@ class EquilibriumPromises(Declared):
         super().__post_init__()
         for copies in self.supply:
             if copies <= self.reserve:
-                raise InvalidInput("reserve", f"{self.reserve} of {copies} copies",
+                raise InvalidInput("reserve", f"{self.reserve} of {counted(copies, 'copy', 'copies')}",
                                    "must leave at least one copy of each good")
 
     @property
@@ -368,7 +369,7 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
 def _plenty() -> tuple[Guarantee, ...]:
     source = Source(document="confide", statement="everybody has their favourite", spec=_SPEC)
     return (Accuracy(bound=0.0, measure="welfare lost against the optimum", source=source),
-            Truthfulness(gain=0.0, baseline=1.0, who="everybody: nobody's good depends on the others' reports",
+            Truthfulness(gain=0.0, baseline=1.0, who="everybody: nobody's good depends on other people's reports",
                          source=source))
 
 
@@ -393,8 +394,8 @@ def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
     return [
         Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, baseline=1.0, unit_of_gain="of value",
                      who="every bidder who ends satisfied", source=source, condition=_SATISFIED,
-                     note="in the mean over the noise, for any reports of the others; the probability that the bidder "
-                          "ends outbid, out of bids, not admitted or cut off is not included, and has no bound"),
+                     note="in the mean over the noise, for any reports of the other bidders; the probability that the "
+                          "bidder ends outbid, out of bids, not admitted or cut off is not included, and has no bound"),
         Participation(utility=participation(auction.increment, returns=True), source=source,
                       who="everybody, after every run",
                       note="nobody takes a good that is not worth its final price; the loss of privacy is not counted"),

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["PriceGadgets", "SpyGadgets", "instance_a", "instance_b", "sparse_instance"]
@@ -292,7 +293,8 @@ class SpyGadgets(Declared):
         for name in ("bits", "tastes"):
             object.__setattr__(self, name, _bits(name, getattr(self, name)))
         if len(self.tastes) != len(self.bits):
-            raise InvalidInput("tastes", f"{len(self.tastes)} for {len(self.bits)} bits", "must be one for each bit")
+            raise InvalidInput("tastes", f"{len(self.tastes)} for {counted(len(self.bits), 'bit')}",
+                               "must be one for each bit")
         object.__setattr__(self, "worth", 1.0 / (4 * self.supply) if self.worth is None else float(self.worth))
 
     @classmethod

@@ -31,6 +31,7 @@ from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed, warn_of_old
+from confide.contract.words import counted
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
 from confide.privacy.clamping import added_delta
@@ -120,11 +121,12 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         given: Any = self.supply
         copies = tuple(map(int, given)) if isinstance(given, tuple | list) else (int(given),) * self.goods
         if len(copies) != self.goods:
-            raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one number, or {self.goods} numbers")
+            raise InvalidInput("supply", f"has {counted(len(copies), 'number')}",
+                               f"must be one number, or {counted(self.goods, 'number')}")
         object.__setattr__(self, "supply", copies)
         if self.overflow_delta > self.delta:
             raise Refused(f"truncation with failure_probability = {self.failure_probability:g} costs a delta of "
-                          f"{self.overflow_delta:.3g}, and delta is {self.delta:g}",
+                          f"{self.overflow_delta:.3g}, but delta is {self.delta:g}",
                           [*tried("a failure_probability of {failure_probability} or less", partial(replace, self),
                                   up=False,
                                   failure_probability=self.delta / (1.0 + math.exp(min(self.epsilon, 700.0)))),

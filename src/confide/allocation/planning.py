@@ -306,7 +306,8 @@ def plan(
         >>> plan(5_000, 5, 800, epsilon=0.02)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.Refused: at epsilon = 0.02 ... is not better than goods assigned without any reports ...
+        confide.contract.errors.Refused: at epsilon = 0.02 ... is not better than goods assigned without any \
+reports. ...
     """
     one_of("mechanism", mechanism, ("any", "pmatch", "sinkhorn"))
     kinds = _kinds(mechanism, options)
@@ -446,9 +447,10 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
         others: descriptions of further remedies.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
-    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} is not "
-           f"better than goods assigned without any reports (predicted welfare: {one.welfare:.2f} of the optimum, and "
-           f"{one.baseline:.2f} for the same synthetic people without any reports)")
+    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good, {wire_name(market)} is not "
+           "better than goods assigned without any reports. With reports, the predicted welfare of synthetic people is "
+           f"{one.welfare:.2f} of the optimum. Without any reports, the predicted welfare of the same people is "
+           f"{one.baseline:.2f} of the optimum")
     if not math.isfinite(enough):
         return Refused(few, ["no epsilon is enough: offer more copies of the goods", *others])
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(

@@ -30,6 +30,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -185,7 +186,7 @@ def made_up(
                 for name, make in (("A", instance_a), ("B", instance_b))}
     table = np.asarray(prior)
     if table.ndim != 2 or table.shape[1] != goods or not len(table):
-        raise InvalidInput("prior", f"its shape is {table.shape}", f"must be rows of {goods} numbers")
+        raise InvalidInput("prior", f"its shape is {table.shape}", f"must be rows of {counted(goods, 'number')}")
     rows = Valuations.of(table, people=len(table), goods=goods)
     drawn = study_generator(seed, "prior").integers(len(table), size=people)
     if not rows.values.any():

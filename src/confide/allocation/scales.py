@@ -139,7 +139,8 @@ class Ranks:
     def __post_init__(self) -> None:
         given = tuple(self.points)
         if not given or not all(non_negative(f"points[{place}]", each) >= 0 for place, each in enumerate(given, 1)):
-            raise InvalidInput("points", "there are none", "must be one number for each place, from the first place on")
+            raise InvalidInput("points", "the list is empty",
+                               "must be one number for each place, from the first place on")
         if not given[0] > 0:
             raise InvalidInput("points[1]", f"{given[0]!r} is not above 0", "the best place must have a value above 0")
         for place, (better, worse) in enumerate(pairwise(given), 2):

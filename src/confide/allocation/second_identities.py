@@ -230,7 +230,7 @@ def lone_lies(market: Market, crowds: Sequence[NDArray[Any]]) -> LoneLies:
         InvalidInput: no population.
     """
     if not crowds:
-        raise InvalidInput("crowds", "there are none", "must be at least one")
+        raise InvalidInput("crowds", "the list is empty", "must have at least one population")
     certified: Any = replace(market, certify_with=0.0)
     left, gains, second = list[float](), list[float](), list[Any]()
     for number, values in enumerate(crowds):

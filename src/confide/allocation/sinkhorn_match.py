@@ -38,6 +38,7 @@ from confide.contract.outcome import as_billboard
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.accounting import float_up, written
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
@@ -262,8 +263,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                          who="every bidder who gets the requested good by their public number",
                          condition="the bidder gets the requested good by their public number, which is drawn in the "
                                    "run",
-                         note="in the mean over the noise, for any reports of the others; the probability that the "
-                              "bidder does not get it, which the published rates show after the run, is not included"),
+                         note="in the mean over the noise, for any reports of the other bidders; the probability that "
+                              "the bidder does not get it, which the published rates show after the run, is not "
+                              "included"),
             Participation(utility=0.0, who="everybody, after every run", source=source,
                           note="nobody asks for a good that is not worth its price; the loss of privacy is not "
                                "counted"),
@@ -396,7 +398,8 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         if board.cutoffs is not None:
             require_integers("cutoffs", board.cutoffs, shape)
             if not bool(((board.cutoffs >= 0) & (board.cutoffs <= self.people)).all()):
-                raise InvalidInput("cutoffs", "are no places", f"must be {self.goods} numbers in 0..{self.people}")
+                raise InvalidInput("cutoffs", "are not places",
+                                   f"must be {counted(self.goods, 'number')} in 0..{self.people}")
         require_sums(board.surplus, board.welfare, certified=self.certificate_plan is not None)
         if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
             raise InvalidInput("surplus", "is not a number")
@@ -408,6 +411,6 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                                "SinkhornMatch reads only billboards of its own runs")
         if (board.people, board.goods) != (self.people, self.goods):
             raise InvalidInput("billboard", f"belongs to another market, with {board.people:,} people and "
-                                            f"{board.goods:,} goods",
+                                            f"{counted(board.goods, 'good')}",
                                f"this market has {self.people:,} people and {self.goods:,} goods")
         return board

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
+from confide.contract.words import counted
 from confide.tables._cells import real
 from confide.tables.frames import columns_of, is_table, own_row
 
@@ -138,7 +139,7 @@ class Valuations:
         if table.dtype == object or (table.dtype.kind not in "fiub" and isinstance(data, list | tuple)):
             table = _row_by_row(data, goods)
         if table.ndim != 2 or table.dtype.kind not in "fiub":
-            raise InvalidInput("values", f"an array of {table.dtype} with {table.ndim} dimensions",
+            raise InvalidInput("values", f"an array of {table.dtype} with {counted(table.ndim, 'dimension')}",
                                "must be numbers, one row for each bidder and one column for each good")
         kind = np.float32 if table.dtype == np.float32 else np.float64
         flat = np.ascontiguousarray(table, dtype=kind).reshape(-1)

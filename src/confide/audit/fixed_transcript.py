@@ -192,7 +192,7 @@ def fixed_transcript_audit(
                 of_part = [(a, b) for a, b in both if belongs(a, each.part)]
                 worst[each.name] = max(worst[each.name], history_loss(of_part, each.loss, parts))
     if count == 0:
-        raise InvalidInput("pairs", "there are none", "give at least one pair of neighbours")
+        raise InvalidInput("pairs", "the list is empty", "give at least one pair of neighbours")
     for part in dict.fromkeys([*claims, *parts]):
         if part and not any(belongs(draw, part) for draw in drawn.values()):
             names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"

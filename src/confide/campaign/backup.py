@@ -146,7 +146,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
     """
     source, folder = as_path("archive", path).absolute(), as_path("home", home).absolute()
     if not source.is_file():
-        raise InvalidInput("archive", f"{source} is no file", "name a file that `confide backup` wrote")
+        raise InvalidInput("archive", f"{source} is not a file", "name a file that `confide backup` wrote")
     check_private("archive", source)
     if folder.exists() and any(folder.iterdir()):
         raise InvalidInput("home", f"{folder} is not empty", "restore into a new folder: two ledgers cannot be merged")
@@ -288,7 +288,7 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
     except InvalidInput:
         raise
     except _BROKEN as error:
-        raise InvalidInput("archive", f"{source} is no backup: {cause(error)}") from None
+        raise InvalidInput("archive", f"{source} is not a readable backup: {cause(error)}") from None
 
 
 def _copied(file: object, target: Path) -> str:

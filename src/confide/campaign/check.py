@@ -110,7 +110,7 @@ def _records(found: Check) -> list[Section]:
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
         (empty, asked - found.usable),
-        *([] if found.tolerated is None else [("lies and empty slots allowed for in truth and accuracy",
+        *([] if found.tolerated is None else [("lies and empty slots that the promises of truth and accuracy allow",
                                                found.tolerated)]),
     ))
     absent = too_many_empty(found.slots, found.usable, found.tolerated)

@@ -155,9 +155,9 @@ def submit(
         private, level = kind.on_terms(file.config, plan, record, found.terms)
     if level > largest:
         unit = "nats" if kind.notion == "epsilon" else "of rho"
-        raise Refused(f"a report at level {level:g} {unit} discloses more than one at {largest:g}, the largest level "
-                      "at which this device draws", "take no part, or agree to a larger level (largest); the device "
-                                                    "drew nothing")
+        raise Refused(f"a report at level {level:g} {unit} discloses more than a report at {largest:g}, the largest "
+                      "level at which this device draws", "take no part, or agree to a larger level (largest); the "
+                                                    "device drew nothing")
     book, mechanism = book_of(home), plan.mechanism
     report = book.stored(person, file.digest)
     if report is None:

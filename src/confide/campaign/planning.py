@@ -100,7 +100,7 @@ def _check_numbers(plan: CampaignPlan) -> None:
     for promise in plan.guarantees:
         for word, value in wire_parts(promise).items():
             if isinstance(value, float) and math.isnan(value) and word not in _MAY_BE_NONE:
-                raise InvalidInput("guarantees", f"{word} of a promise of {promise.name} is no number (NaN)",
+                raise InvalidInput("guarantees", f"{word} of a promise of {promise.name} is not a number (NaN)",
                                    "must be a number, or infinity for no promise")
 
 
@@ -163,8 +163,8 @@ def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: In
         else:
             ways += _with_budget(file, plan, way, charge)
     if hides_nothing:
-        said = (f"; with another {' and '.join(hides_nothing)} alone, the campaign is possible only at a loss above "
-                f"epsilon = {PROMISES_LITTLE:g}, which hides hardly anything")
+        said = (f". If only {' or '.join(hides_nothing)} changes, the campaign is possible only with a loss above "
+                f"epsilon = {PROMISES_LITTLE:g}. Such a loss hides hardly anything")
         error = (InvalidInput(error.field, error.problem + said) if isinstance(error, InvalidInput)
                  else Refused(error.reason + said))
     return instead(error, ways or [_OTHERWISE])

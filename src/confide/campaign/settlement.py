@@ -205,7 +205,7 @@ def _committed(campaign: Planned, store: Store) -> Stored:
     known = store.find(campaign.file)
     if known is None or known.state in (State.OPEN, State.CLOSED):
         raise Refused("no contracts of this campaign are final in this store",
-                      f"do `confide contracts {campaign.file.path} --final`, with the same --store")
+                      f"run `confide contracts {campaign.file.path} --final`, with the same --store")
     if known.state is State.CANCELLED:
         raise _over(known)
     return known

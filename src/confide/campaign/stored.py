@@ -78,7 +78,7 @@ def _manifest(file: CampaignFile, there: Folder) -> str:
 def _text(known: Any, key: str) -> str:
     value = known[key]
     if not isinstance(value, str):
-        raise InvalidInput(key, f"{value!r} is no text")
+        raise InvalidInput(key, f"{value!r} is not a text")
     return value
 
 

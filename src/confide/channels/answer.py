@@ -28,7 +28,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.renamed import renamed
 from confide.contract.wire import parts_of, wire_name
-from confide.contract.words import number
+from confide.contract.words import counted, number
 
 __all__ = ["ChannelAnswer", "how_private"]
 
@@ -364,7 +364,7 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
     if names and len(names) != it.letters:
-        raise InvalidInput("names", f"{len(names)} names", f"must be {it.letters}, one for each letter")
+        raise InvalidInput("names", counted(len(names), "name"), f"must be {it.letters}, one for each letter")
     law = (IndependentRows([np.full(it.letters, 1.0 / it.letters)], [it.records]) if prior is None
            else as_prior(prior, it.letters, it.records))
     report = analyse(it, law)

@@ -34,6 +34,7 @@ from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 
 __all__ = [
     "Channel",
@@ -120,7 +121,7 @@ class Channel(FiniteChannel):
         self.records = whole("records", records, at_least=1)
         self.letters = whole("letters", len(self.probabilities) if letters is None else letters, at_least=2)
         if self.letters**self.records != len(self.probabilities):
-            raise InvalidInput("channel", f"has {len(self.probabilities)} rows",
+            raise InvalidInput("channel", f"has {counted(len(self.probabilities), 'row')}",
                                f"must have {self.letters}^{self.records}")
 
     def __repr__(self) -> str:
@@ -204,7 +205,7 @@ class ExponentialForm(FiniteChannel):
         if self.letters**self.records > LARGEST_FULL or self.weights.shape != (self.letters**self.records,):
             raise InvalidInput("weights", f"shape {self.weights.shape}", f"must be ({letters}^{records},)")
         if not np.isfinite(self.weights).all() or (self.weights < 0).any() or not self.weights.any():
-            raise InvalidInput("weights", "must be numbers >= 0, not all 0")
+            raise InvalidInput("weights", "cannot be used", "must be numbers >= 0, not all 0")
 
     def __repr__(self) -> str:
         return (f"ExponentialForm(<{self.weights.size} weights>, level={self.level:g}, letters={self.letters}, "
@@ -323,7 +324,7 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
     """
     number = math.comb(rows + letters**2 - 1, letters**2 - 1)
     if number > most or (rows + 1) ** (letters**2 - 1) >= 2**63:
-        raise Unsupported("records", f"{number:,} joint types of {rows} rows over {letters} letters",
+        raise Unsupported("records", f"a channel with {number:,} joint types of {rows} rows over {letters} letters",
                           f"at most {most:,}")
     counts = compositions(rows, letters**2).reshape(-1, letters, letters)
     inputs, outputs = counts.sum(axis=2), counts.sum(axis=1)
@@ -365,7 +366,8 @@ class JointTypeChannel(FiniteChannel):
             raise InvalidInput("channel", "is not one probability for each joint type")
         sums = np.bincount(types.inputs, self.probabilities)
         if np.abs(sums - 1.0).max() > 1e-9:
-            raise InvalidInput("channel", "probabilities of an input type do not sum to 1", "must within 1e-9")
+            raise InvalidInput("channel", "the probabilities of an input type do not sum to 1",
+                               "must sum to 1 within 1e-9")
 
     def __repr__(self) -> str:
         return (f"JointTypeChannel(<{len(self.probabilities)} joint types>, letters={self.letters}, "

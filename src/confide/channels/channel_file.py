@@ -52,7 +52,7 @@ from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_json
-from confide.contract.words import did_you_mean
+from confide.contract.words import counted, did_you_mean
 
 __all__ = ["ChannelFile", "read_channel", "read_channel_file"]
 
@@ -142,7 +142,7 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
         raise InvalidInput("format", "is missing" if "format" not in document else "is not known", "must be 1")
     name = document.get("title", title)
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput("title", "is no text")
+        raise InvalidInput("title", "is not a text, or is empty")
     if "channel" not in document and "response" not in document:
         raise InvalidInput("channel", "is missing, and response is missing, too", "give either channel or response")
     if "channel" in document and "response" in document:
@@ -171,7 +171,7 @@ def _outputs(document: Mapping[str, Any], channel: FiniteChannel) -> tuple[str, 
         raise InvalidInput("outputs", "applies only to a channel for each row", "leave it out")
     _, names = _letters("outputs", document["outputs"])
     if len(names) != table.shape[1]:
-        raise InvalidInput("outputs", f"{len(names)} names", f"must be {table.shape[1]}, one for each column")
+        raise InvalidInput("outputs", counted(len(names), "name"), f"must be {table.shape[1]}, one for each column")
     return names
 
 
@@ -182,7 +182,8 @@ def _table(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple
         return RowProduct([table], np.zeros(rows, dtype=np.int64)), names
     if rows * np.log2(letters) > 40 or len(table) != letters**rows:
         whole_database = f" or {letters}^{rows} rows (one table for the whole database)" if rows > 1 else ""
-        raise InvalidInput("letters", f"there are {letters} letters, but the table has {len(table)} rows",
+        raise InvalidInput("letters",
+                           f"there are {counted(letters, 'letter')}, but the table has {counted(len(table), 'row')}",
                            f"the table must have {letters} rows (one table for each row){whole_database}")
     return Channel(table, letters, rows), names
 
@@ -221,7 +222,7 @@ def _warner(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
 def _forced(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
     forced = _numbers("response.forced", response["forced"])
     if forced.shape != (m,) or not (forced >= 0).all():
-        raise InvalidInput("response.forced", f"{forced.size} numbers" if forced.size != m else
+        raise InvalidInput("response.forced", counted(forced.size, "number") if forced.size != m else
                            "is not a list of probabilities",
                            f"must be {m} numbers >= 0, one for each letter")
     if not forced.sum() <= 1.0 + 1e-9:
@@ -234,7 +235,7 @@ def _unrelated(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
     p = _probability("sensitive", response)
     law = as_law("response.unrelated", _numbers("response.unrelated", response["unrelated"]))
     if law.size != m:
-        raise InvalidInput("response.unrelated", f"{law.size} shares", f"must be {m}, one for each letter")
+        raise InvalidInput("response.unrelated", counted(law.size, "share"), f"must be {m}, one for each letter")
     return p * np.eye(m) + (1.0 - p) * law
 
 
@@ -253,7 +254,9 @@ def _alike(prior: Mapping[str, Any], m: int, rows: int) -> Exchangeable:
     if "counts" in prior:
         law = as_law("prior.counts", _numbers("prior.counts", prior["counts"]))
         if m != 2 or law.size != rows + 1:
-            raise InvalidInput("prior.counts", f"{law.size} probabilities for {rows} rows over {m} letters",
+            raise InvalidInput("prior.counts",
+                               f"{counted(law.size, 'probability', 'probabilities')} for {counted(rows, 'row')} over "
+                               f"{m} letters",
                                "must have one entry more than the number of rows, over two letters")
         return Exchangeable.of_counts(law)
     parts = prior["mixture"]

@@ -181,7 +181,7 @@ def kernel_level(prior: Prior) -> float:
         case Exchangeable() if prior.letters == 2:
             return _least(lambda epsilon: alternating_sums(prior.log_sequence, epsilon)[1], row_level(prior))
         case Exchangeable() if prior.cells > _EXPANDED:
-            raise Unsupported("prior", f"{prior.letters}^{prior.records} databases",
+            raise Unsupported("prior", f"a law of {prior.letters}^{prior.records} databases",
                               f"eps~_X of an exchangeable prior over three letters or more needs at most {_EXPANDED:,} "
                               "databases")
         case _:

@@ -31,6 +31,7 @@ from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.numerics.sums import running_sum
 from confide.privacy.noise.arguments import as_inputs
 
@@ -66,7 +67,7 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
     """
     number = comb(total + parts - 1, parts - 1)
     if number > _MOST:
-        raise Unsupported("records", f"{number:,} compositions of {total} rows over {parts} letters",
+        raise Unsupported("records", f"a list of {number:,} compositions of {total} rows over {parts} letters",
                           f"at most {_MOST:,}")
     if parts == 1:
         out = np.array([[total]], dtype=np.int64)
@@ -242,7 +243,7 @@ class IndependentRows(Prior):
         numbers = [1] * len(given) if counts is None else [
             whole("counts", count, at_least=1) for count in np.asarray(counts).tolist()]
         if len(numbers) != len(given):
-            raise InvalidInput("counts", f"{len(numbers)} counts", f"must be {len(given)}, one for each law")
+            raise InvalidInput("counts", counted(len(numbers), "count"), f"must be {len(given)}, one for each law")
         table, place = np.unique(np.stack(given), axis=0, return_inverse=True)
         place, given_order = place.reshape(-1).astype(np.int64), None
         if order is not None:
@@ -310,7 +311,8 @@ class FullPrior(Prior):
         self._check_size()
         self.table = as_law("prior", table, normalise=normalise)
         if self.table.size != self.cells:
-            raise InvalidInput("prior", f"{self.table.size} cells", f"must be {letters}^{records} = {self.cells}")
+            raise InvalidInput("prior", f"has {counted(self.table.size, 'cell')}",
+                               f"must be {letters}^{records} = {self.cells}")
 
     def __repr__(self) -> str:
         return f"FullPrior(<{self.cells} cells>, letters={self.letters}, records={self.records})"
@@ -383,7 +385,7 @@ class Exchangeable(Prior):
         parts = [as_law("prior", law) for law in laws]
         shares = np.ones(1) if np.shape(weights) == (1,) and np.ravel(weights)[0] == 1 else as_law("weights", weights)
         if len(parts) != len(shares):
-            raise InvalidInput("weights", f"{len(shares)} weights", f"must be {len(parts)}, one for each law")
+            raise InvalidInput("weights", counted(len(shares), "weight"), f"must be {len(parts)}, one for each law")
         if len({part.size for part in parts}) > 1:
             raise InvalidInput("laws", "are over different numbers of letters", "must be over the same letters")
         types = compositions(whole("records", records, at_least=1), parts[0].size)
@@ -416,7 +418,7 @@ class Exchangeable(Prior):
         """The prior of a Polya urn (Dirichlet mixture) with parameters alpha > 0, shape (m,)."""
         start = np.array(alpha, dtype=np.float64)
         if start.ndim != 1 or start.size < 2 or not (start > 0).all():
-            raise InvalidInput("alpha", "must be positive, one for each letter")
+            raise InvalidInput("alpha", "cannot be used", "must be two positive numbers or more, one for each letter")
         types = compositions(whole("records", records, at_least=1), start.size)
         # Rising factorials as sums: differences of log-gammas of large numbers would lose digits.
         steps = np.arange(records)
@@ -523,4 +525,5 @@ def as_prior(prior: object, letters: int | None = None, records: int | None = No
     if n < 64 and array.size == m**n:
         return FullPrior(array, m, n)
     every = f", or {m**n:,} (of all {m}^{n} databases)" if n > 1 and n * math.log2(m) <= 24 else ""
-    raise InvalidInput("prior", f"{array.size} entries", f"must be {m} (the law of each row){every}")
+    raise InvalidInput("prior", f"has {array.size} {'entry' if array.size == 1 else 'entries'}",
+                       f"must be {m} (the law of each row){every}")

@@ -39,7 +39,7 @@ from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.wire import parts_of, wire
-from confide.contract.words import number
+from confide.contract.words import counted, number
 
 __all__ = [
     "AttackRisk",
@@ -380,7 +380,7 @@ def report_meanings(
     shown = tuple(outputs) or (values if k == m else tuple(f"output {y + 1}" for y in range(k)))
     for field, given, right in (("names", values, m), ("outputs", shown, k)):
         if len(given) != right:
-            raise InvalidInput(field, f"{len(given)} names", f"must be {right}")
+            raise InvalidInput(field, counted(len(given), "name"), f"must be {right}")
     joint = mean_law(prior, m)[:, None] * table
     total = joint.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -27,7 +27,7 @@ from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import number
+from confide.contract.words import counted, number
 from confide.privacy.shares import ShareEstimate, decoded, report_squares
 
 __all__ = [
@@ -242,7 +242,8 @@ def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
     else:
         law = as_law("prior", prior)
     if law.size != letters:
-        raise InvalidInput("prior", f"is over {law.size} letters", f"must be over {letters}, as the table is")
+        raise InvalidInput("prior", f"is over {counted(law.size, 'letter')}",
+                           f"must be over {letters}, as the table is")
     return law
 
 

@@ -114,7 +114,7 @@ def composed_level(levels: Sequence[float], prior: Prior | ArrayLike | None = No
         raise InvalidInput("levels", f"{type(levels).__name__} is not a list",
                            "must be one level for each release") from None
     if not given:
-        raise InvalidInput("levels", "there are none")
+        raise InvalidInput("levels", "the list is empty", "must have at least one level")
     total = math.fsum(math.inf if level == math.inf else non_negative("levels", level) for level in given)
     return total if prior is None else total + prior_level(as_prior(prior))
 

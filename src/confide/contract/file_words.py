@@ -50,7 +50,7 @@ class FileWords:
     def __post_init__(self) -> None:
         for place, word in self.keys.items():
             if not _KEY.fullmatch(word) or place.rpartition(".")[2] == word:
-                raise TypeError(f"{place}: {word!r} is no new name")
+                raise TypeError(f"{place}: {word!r} is not a new name")
         for place, today in self.values.items():
             if both := set(today) & set(today.values()):
                 raise TypeError(f"{place}: {min(both)!r} is an old value and a new one")

@@ -89,7 +89,7 @@ def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
     with reading(field, path):
         there, usable = path.exists(), path.is_file()
     if not usable:  # a pipe or a device might never end
-        raise InvalidInput(field, f"{path} {'is no file' if there else 'does not exist'}")
+        raise InvalidInput(field, f"{path} {'is not a file' if there else 'does not exist'}")
     with reading(field, path):
         size = path.stat().st_size
         if size > limit:
@@ -134,7 +134,7 @@ def check_private(field: str, path: Path) -> None:
     if found.st_uid != os.geteuid():
         raise InvalidInput(field, f"{path} belongs to another user", "run the command as the owner of the file")
     if found.st_mode & 0o077:
-        raise InvalidInput(field, f"other users may read {path}", f"do `chmod 600 {shlex.quote(str(path))}`")
+        raise InvalidInput(field, f"other users may read {path}", f"run `chmod 600 {shlex.quote(str(path))}`")
 
 
 def sync(path: Path) -> None:

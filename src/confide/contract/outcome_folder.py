@@ -117,7 +117,7 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
     parts = {key: decode(manifest.get(key), known, columns) for key in (*_PARTS, *_LATER)}
     for key, kinds in (_PARTS | _LATER).items():
         if not isinstance(parts[key], kinds):
-            raise InvalidInput(key, f"{wire_name(parts[key])} is no {kinds[0].__name__}")
+            raise InvalidInput(key, f"{wire_name(parts[key])} is not of type {kinds[0].__name__}")
     if (parts["provenance"].noise == "secure") is not release_safe:
         raise InvalidInput("provenance", f"the label does not fit the {parts['provenance'].noise} noise of the outcome")
     return {**parts, "guarantees": parts["mechanism"].guarantees()}

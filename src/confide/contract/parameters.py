@@ -367,7 +367,7 @@ def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
     if isinstance(value, type) and issubclass(value, classes):
         return InvalidInput(name, f"is the class {value.__name__}",
                             f"must be an object of this class, {value.__name__}(...)")
-    return InvalidInput(name, f"{type(value).__name__} is no {wanted}",
+    return InvalidInput(name, f"is of type {type(value).__name__}, not {wanted}",
                         f"must be a {wanted}{known}" if (known := _such_as(classes)) else "")
 
 
@@ -398,7 +398,7 @@ def _check_items(name: str, value: Any, kind: Any, parameter: Parameter) -> None
     others lie between them.
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise InvalidInput(name, f"{value!r} is no sequence")
+        raise InvalidInput(name, f"{value!r} is not a sequence")
     types_there = set(map(type, value)) if type(value) is tuple else None
     if types_there == {tuple} and get_origin(kind) is tuple:
         _check_items(name, tuple(chain.from_iterable(value)), get_args(kind)[0], parameter)

@@ -35,7 +35,7 @@ class PayoutTerms:
             back with their payment.
 
     Raises:
-        InvalidInput: an argument out of range, such as `minor_units` that is no power of ten.
+        InvalidInput: an argument out of range, such as `minor_units` that is not a power of ten.
 
     Example:
         >>> PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=5_000).money(123_456)
@@ -50,7 +50,7 @@ class PayoutTerms:
 
     def __post_init__(self) -> None:
         if not is_power_of_ten(self.minor_units):
-            raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
+            raise InvalidInput("minor_units", f"{self.minor_units} is not a power of ten",
                                f"must be 1, 10, 100, and so on up to 10^{MOST_DIGITS}")
         whole("deposit", self.deposit)
 

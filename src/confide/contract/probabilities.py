@@ -43,7 +43,7 @@ def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
     given = np.asarray(values)
     given = given.astype(given.dtype.newbyteorder("="), copy=False)  # the bytes of a file's numbers may stand otherwise
     if given.dtype.kind == "c":
-        raise TypeError("complex numbers are no probabilities")
+        raise TypeError("complex numbers are not probabilities")
     if isinstance(values, list | tuple) and given.dtype == np.float64:
         given = np.asarray(values, dtype=object)  # which of them are of fewer bits
     narrow = [each for each in (np.float16, np.float32) if given.dtype == each

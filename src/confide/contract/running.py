@@ -24,6 +24,7 @@ from confide.contract.kinds import Collection, HeldData, Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.private_parts import behind, put_behind
+from confide.contract.words import counted
 
 __all__ = ["Batches", "Reading", "Reported", "Submissions", "as_data", "check_shares", "ran", "written"]
 
@@ -114,9 +115,10 @@ def check_shares(shares: Any, slots: int) -> None:
         confide.contract.errors.InvalidInput: shares: like has empty cells; must hold a value for each slot, since ...
     """
     if not isinstance(shares, pa.Table):
-        raise InvalidInput("shares", f"{type(shares).__name__} is no table", "must be a pyarrow.Table")
+        raise InvalidInput("shares", f"{type(shares).__name__} is not a table", "must be a pyarrow.Table")
     if shares.num_rows != slots:
-        raise InvalidInput("shares", f"have {shares.num_rows:,} rows", f"must have one for each of {slots:,} slots")
+        raise InvalidInput("shares", f"have {counted(shares.num_rows, 'row')}",
+                           f"must have one for each of {slots:,} slots")
     empty = [name for name in shares.column_names if shares[name].null_count]
     if empty:
         raise InvalidInput("shares", f"{', '.join(empty)} has empty cells",

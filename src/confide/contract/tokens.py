@@ -42,7 +42,7 @@ def read_token(token: str) -> dict[str, Any]:
         if not isinstance(said, dict):
             raise TypeError("no statement")
     except (binascii.Error, UnicodeError, ValueError, TypeError, RecursionError):
-        raise InvalidInput("contract", "is no contract",
+        raise InvalidInput("contract", "is not a contract",
                            "must be the line of text that `confide contracts --id` shows") from None
     return said
 

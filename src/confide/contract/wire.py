@@ -127,7 +127,7 @@ def _checked(kind: type, said: Wire, names: list[str]) -> Wire:
         raise TypeError(f"{what}: {said.name!r} of version {said.version} must be one word, from version 1 on")
     strangers = [each for each in (*said.fields, *said.words) if each not in python]
     if strangers:
-        raise TypeError(f"{what}: {', '.join(strangers)} is no field; write name in Python = wire name")
+        raise TypeError(f"{what}: {', '.join(strangers)} is not a field; write name in Python = wire name")
     found = {each: said.fields.get(each, each) for each in python}
     without = [each for each, word in found.items() if word not in names]
     unused = [word for word in names if word not in found.values()]

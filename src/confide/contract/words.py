@@ -20,6 +20,7 @@ __all__ = [
     "Measured",
     "as_sentence",
     "cause",
+    "counted",
     "did_you_mean",
     "fault",
     "few",
@@ -70,6 +71,21 @@ def cause(error: BaseException) -> str:
     known = next((words for kind, words in _CAUSES if isinstance(error, kind)), None)
     return known or ("the system refuses it" if isinstance(error, OSError) else
                      "it is damaged, or it has another format")
+
+
+def counted(many: int, one: str, several: str = "") -> str:
+    """A number with its noun, which is in the singular after 1.
+
+    Args:
+        many: the number.
+        one: the noun in the singular.
+        several: the noun in the plural, if the plural is not the singular with an "s".
+
+    Example:
+        >>> counted(1, "row"), counted(2000, "row"), counted(0, "entry", "entries")
+        ('1 row', '2,000 rows', '0 entries')
+    """
+    return f"{many:,} {one if many == 1 else several or f'{one}s'}"
 
 
 def few(many: int | None, people: int, who: str = "people") -> str | None:

@@ -31,6 +31,7 @@ from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.market.binomials import StateEstimate
 from confide.market.matching import Paid
 from confide.market.pairs.accuracy import MeanEstimate
@@ -259,7 +260,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def _report(self, private: Any, noise: NoiseSource | None, stream: Stream) -> int:
         if isinstance(private, tuple) and len(private) != 2:
-            raise InvalidInput("private", "is no pair", "must be a bit, or (bit, value of a nat of privacy)")
+            raise InvalidInput("private", "is not a pair", "must be a bit, or (bit, value of a nat of privacy)")
         bit, worth = private if isinstance(private, tuple) else (private, None)
         worth = None if worth is None else positive("worth", worth)
         if bit is not None and worth is None and hasattr(self.market, "cost_law"):
@@ -269,7 +270,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if math.isnan(level):
             return NONE
         if isinstance(bit, bool) or bit not in (0, 1):  # never says which
-            raise InvalidInput("private", "is no bit", "must be 0, 1, or None for taking no part")
+            raise InvalidInput("private", "is not a bit", "must be 0, 1, or None for taking no part")
         return int(randomized_response([int(bit)], level, as_noise(noise), stream=stream, line=_REPORT)[0])
 
     def reports(self, bits: Any, noise: NoiseSource, *, worth: Any = None) -> NDArray[np.uint8]:
@@ -407,7 +408,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if report is None or report == NONE:
             return {"payment": 0}
         if isinstance(report, bool) or not isinstance(report, Real) or report not in (0, 1):
-            raise InvalidInput("record", "is no report", "must be 0, 1, or 2 for taking no part")
+            raise InvalidInput("record", "is not a report", "must be 0, 1, or 2 for taking no part")
         return {"payment": int((billboard.for_one if report else billboard.for_zero)[group])}
 
     def check(self, billboard: Billboard) -> None:
@@ -420,7 +421,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if not isinstance(billboard, BitBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
         if len(billboard.ones) != self.groups:
-            raise InvalidInput("billboard", f"has {len(billboard.ones)} groups", f"must have {self.groups}")
+            raise InvalidInput("billboard", f"has {counted(len(billboard.ones), 'group')}", f"must have {self.groups}")
         if billboard.present > self.market.people:
             raise InvalidInput("billboard", f"counts {billboard.present} reports", f"{self.market.people} were invited")
         for k, (ones, zeros) in enumerate(zip(billboard.ones.tolist(), billboard.zeros.tolist(), strict=True)):

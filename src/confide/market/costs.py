@@ -237,7 +237,7 @@ class SumCost(PlainNumbers, Cost):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.parts:
-            raise InvalidInput("parts", "there are none", "must be one cost or more")
+            raise InvalidInput("parts", "the list is empty", "must have at least one cost")
         object.__setattr__(self, "parts", tuple(self.parts))
 
     def __call__(self, level: ArrayLike) -> Any:

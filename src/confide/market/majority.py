@@ -510,7 +510,7 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
     quote, signal_model = market.quote(), market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 4", spec="data_market 2.2",
                      erratum="needs at least two people; the equilibrium is strict with a margin that is stated")
-    others = "each person, if all others play the same strategy and everybody has the prior of the plan"
+    others = "each person, if all other people play the same strategy and everybody has the prior of the plan"
     attended = market.people * market.presence
     return Guarantees((
         Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
@@ -519,7 +519,7 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
                      "everybody, since counts, payments and decisions are made from the report; levels of repeated "
                      "reports add up"),
         Truthfulness(gain=0.0, baseline=quote.participation, who=others, source=theorem,
-                     note="this covers every way to report; the best report that ignores the bit earns "
+                     note="the promise covers every way to report; the best report that ignores the bit earns "
                           f"{quote.margin:.6g} less. There are other equilibria: everybody gives the same report, "
                           "which usually pays more"),
         Participation(utility=quote.participation, who=others, source=theorem, note="in expectation; no payment is "

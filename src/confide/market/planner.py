@@ -78,12 +78,13 @@ class TargetUnreachable(InvalidInput):
         self, error: float, max_people: int, reachable: float, people: int | None, attempt: Callable[..., Any],
         seconds: float = 0.0,
     ) -> None:
-        ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
+        ways = [*tried("choose people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
                 *tried("error >= {error}", attempt, digits=6, seconds=max_people * seconds, error=reachable)]
         reported = [each.settings["people"] for each in ways if "people" in each.settings]
         self.error, self.max_people, self.reachable = error, max_people, reachable
         self.people = int(reported[0]) if reported else people
-        super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})",
+        super().__init__("error", f"{error:g} is out of reach with {max_people} people, who reach {reachable:.6g} at "
+                                  "best",
                          ways or "no number of people is enough")
 
 

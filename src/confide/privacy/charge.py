@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Overspent
+from confide.contract.words import counted
 from confide.privacy.accounting.sums import float_up, remaining, root_up, written
 from confide.privacy.events import (
     ApproxEvent,
@@ -468,7 +469,8 @@ class _Listed(OpenLine):
         event, many = self._paid[self._at]
         if count > many - self._used:
             left = many - self._used
-            raise self._too_much(cost.times(count), f"{left} {self._what} of {_words(event)} each are left")
+            raise self._too_much(cost.times(count), "the line still pays for "
+                                                    f"{counted(left, self._what.removesuffix('s'))} of {_words(event)}")
         if not cost.within(event):
             raise self._too_much(cost, f"{_words(event)} was charged for each of the {self._what}")
         self._used += count

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.probabilities import as_probabilities
+from confide.contract.words import counted
 
 __all__ = [
     "approx_max_divergence",
@@ -51,7 +52,8 @@ def _law(field: str, value: ArrayLike) -> _Law:
 def _laws(p: ArrayLike, q: ArrayLike) -> tuple[_Law, _Law]:
     first, second = _law("p", p), _law("q", q)
     if first.shape != second.shape:
-        raise InvalidInput("q", f"has {second.size} outcomes, but p has {first.size}", "must be over the same outcomes")
+        raise InvalidInput("q", f"has {counted(second.size, 'outcome')}, but p has {first.size}",
+                           "must be over the same outcomes")
     held = (first > 0) | (second > 0)
     return first[held], second[held]
 

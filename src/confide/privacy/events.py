@@ -43,7 +43,7 @@ class Event:
 
     def __post_init__(self) -> None:
         if not isinstance(self.neighbours, Relation):
-            raise InvalidInput("neighbours", f"{self.neighbours!r} is no relation", "use confide.contract.Relation")
+            raise InvalidInput("neighbours", f"{self.neighbours!r} is not a relation", "use confide.contract.Relation")
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary with the fields of the event and the name of its type."""

@@ -84,7 +84,7 @@ def hides_next_to_nothing(
             promised loss.
 
     Returns:
-        The warnings, each a sentence without a full stop.
+        The warnings, each without a full stop at its end.
 
     Example:
         >>> from confide.contract import Audience, Privacy, Relation, Source
@@ -94,7 +94,7 @@ def hides_next_to_nothing(
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
-        the promise towards the public, for the whole outcome, is epsilon = 20, which hides hardly anything: somebody \
+        the promise towards the public, for the whole outcome, is epsilon = 20, which hides hardly anything. Somebody \
 who guesses between two records of a person that seem equally likely at first may be right in 99.9999998% of all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
@@ -109,8 +109,9 @@ who guesses between two records of a person that seem equally likely at first ma
         who = _TOWARDS[audience.value]
         if guess > weakest.get(who, (enough,))[0]:
             weakest[who] = (guess, loss, part, between)
-    return tuple(f"the promise towards {who}, for {part}, is {loss}, which hides hardly anything: somebody who guesses "
-                 f"between {between} that seem equally likely at first may be right in {percent(guess)} of all cases"
+    return tuple(f"the promise towards {who}, for {part.replace('the billboard', 'the published result')}, is {loss}, "
+                 f"which hides hardly anything. Somebody who guesses between {between} that seem equally likely at "
+                 f"first may be right in {percent(guess)} of all cases"
                  for who, (guess, loss, part, between) in weakest.items())
 
 

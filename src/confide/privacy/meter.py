@@ -77,7 +77,7 @@ class Meter:
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "total")
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")
         Traceback (most recent call last):
-        confide.contract.metered.Overspent: the line 'sum': a draw would spend epsilon 1; epsilon 1 was charged, \
+        confide.contract.metered.Overspent: a draw of the line 'sum' would spend epsilon 1; epsilon 1 was charged, \
 and epsilon 1 of it was spent before
     """
 

@@ -72,7 +72,7 @@ public is epsilon = 50; the ledger must be charged for at least the promised los
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     if not spent:
-        raise InvalidInput("events", "there are none", "a run with a release must state its charge to the ledger")
+        raise InvalidInput("events", "the list is empty", "a run with a release must state its charge to the ledger")
     if not claimed:
         raise InvalidInput("guarantees", "have no promise about privacy that can be claimed",
                            "a charge needs a promise that it covers")

@@ -193,7 +193,7 @@ class Pool:
         """
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
         if not some:
-            raise InvalidInput("records", "there are none", "give a few public or synthetic records")
+            raise InvalidInput("records", "the list is empty", "give a few public or synthetic records")
         if all(one is not None for one in some):
             some.append(None)
         return cls(program, tuple(some), joined(program, some))

@@ -184,7 +184,8 @@ class Schedule:
                                f"must be at most {_MOST_ROUNDS} together")
         fraction("burn_share", self.burn_share)
         if not self.squared_budget > 0 or not self.squared_l2_sensitivity > 0:
-            raise InvalidInput("squared_budget", "must be positive, and so must the sensitivity")
+            raise InvalidInput("squared_budget", "this number or the sensitivity is not positive",
+                               "both must be above 0")
         if max(self.main_noise_std, self.burn_noise_std) > _LARGEST:
             raise Refused(f"the noise of a round would be {self.main_noise_std:.3g}",
                           f"must be at most {_LARGEST:.3g}: choose a larger epsilon, or fewer rounds")

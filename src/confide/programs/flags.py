@@ -234,7 +234,7 @@ class Flags:
                       tried("a supply of {supply}" + kept, self._at, digits=5, supply=2.0 * self.reserve / LOAD_UNIT))
             more = 1.01 * (self.reserve - fixed) / (half - fixed) if half > fixed else None
             needs = f"{self.reserve / least:.3g} times" if least > 0 else "more than"
-            raise Refused(f"infeasible budget: the flags' margin is {needs} the smallest supply",
+            raise Refused(f"infeasible budget: the margin of the flags is {needs} the smallest supply",
                           (*larger, *tried("{times} times the epsilon", self._at, digits=3, times=more))
                           or "choose a larger supply and a larger epsilon")
 

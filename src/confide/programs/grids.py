@@ -28,6 +28,7 @@ from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed, warn_of_old
+from confide.contract.words import counted
 from confide.privacy.accounting.sums import root_up
 
 __all__ = [
@@ -109,7 +110,7 @@ class Constants(Declared):
             non_negative(name, getattr(self, name), at_most=most)
         for name, numbers in (("tau", self.tau), ("step_scale", self.step_scale)):
             if numbers is not None and len(numbers) != self.rows:
-                raise InvalidInput(name, f"{len(numbers)} numbers", f"must be {self.rows}, one for each row")
+                raise InvalidInput(name, counted(len(numbers), "number"), f"must be {self.rows}, one for each row")
 
     def squared_l2_sensitivity(self, neighbours: Neighbours) -> Fraction:
         """Squared l2 sensitivity sigma^2: an upper bound on the squared l2 distance of two admissible contributions, in

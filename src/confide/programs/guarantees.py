@@ -128,7 +128,7 @@ def regret_of_steps(
         True
     """
     if len(steps) != len(taus):
-        raise InvalidInput("steps", f"{len(steps)} of them", f"must be {len(taus)}, one for each row")
+        raise InvalidInput("steps", f"{len(steps)} numbers", f"must be {len(taus)} numbers, one for each row")
     for name, numbers in (("steps", steps), ("taus", taus)):
         for one in numbers:
             positive(name, one)

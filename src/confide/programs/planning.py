@@ -505,7 +505,7 @@ def _names(
     """The given names, or the library's own where none are given."""
     for name, given in (("load_units", units), ("row_names", rows)):
         if given is not None and len(given) != program.rows:
-            raise InvalidInput(name, f"{len(given)} of them", f"must be {program.rows}, one for each row")
+            raise InvalidInput(name, f"{len(given)} names", f"must be {program.rows} names, one for each row")
     for each in modes or ():
         one_of("mode_names", each, tuple(_KINDS))
     return _Names(modes={each: each for each in _KINDS} | dict(modes or {}),

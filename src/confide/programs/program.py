@@ -33,6 +33,7 @@ from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.words import counted
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants, supply_down
 
 __all__ = [
@@ -189,7 +190,8 @@ class Program(Declared, ABC):
             raise InvalidInput(name, f"{given!r} is not a number")
         numbers = (given,) * self.rows if np.ndim(given) == 0 else tuple(given)
         if len(numbers) != self.rows:
-            raise InvalidInput(name, f"{len(numbers)} numbers", f"must be one number, or {self.rows} numbers")
+            raise InvalidInput(name, counted(len(numbers), "number"),
+                               f"must be one number, or {counted(self.rows, 'number')}")
         return tuple(finite(name, one) for one in numbers)
 
     # ---- public parameters
@@ -346,7 +348,7 @@ class Program(Declared, ABC):
             with np.errstate(all="ignore"):  # a warning would be about somebody's row
                 return replace(self._read(data, unusable), reader=self)
         if data.people != self.people:
-            raise InvalidInput("records", f"{data.people} of them", f"must be {self.people}, one for each slot")
+            raise InvalidInput("records", f"{data.people} records", f"must be {self.people} records, one for each slot")
         if data.reader is not None and data.reader != self:
             raise InvalidInput("records", "were read with another program", "read the records with this program")
         return data

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
+from confide.contract.words import counted
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, Constants
 from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
@@ -85,7 +86,7 @@ class SetsOfGoods(Program):
     def _size(self, name: str, value: int) -> int:
         """A checked number of goods in a set."""
         if value > int(self.goods):  # type: ignore[arg-type]
-            raise InvalidInput(name, f"{value} is too large", f"there are {self.goods} goods")
+            raise InvalidInput(name, f"{value} is too large", f"there are {counted(self.goods, 'good')}")
         return int(value)
 
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:

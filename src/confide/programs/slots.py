@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.programs.families.aggregative_game import AggregativeGame
 from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.electricity import Electricity
@@ -146,7 +147,7 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
     row = own_row(record, None if isinstance(program, XorBundles) else there.width)
     if row is not record and not (isinstance(record, list | tuple | np.ndarray)):
         if np.shape(row) != (there.width,):
-            raise InvalidInput("record", f"has {np.size(row)} numbers", f"must be {there.width}")
+            raise InvalidInput("record", f"has {counted(np.size(row), 'number')}", f"must be {there.width}")
         return program.one(there.record(np.asarray(row, dtype=np.float64)))
     return program.one(row)
 
@@ -328,7 +329,7 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
     found = [(number, [cell.strip() for cell in line]) for number, line in enumerate(lines[1:], 2)]
     for number, line in found:
         if len(line) != len(heading):
-            raise InvalidInput(field_name, f"line {number} has {len(line)} cells", f"must be {len(heading)}")
+            raise InvalidInput(field_name, f"line {number} has {counted(len(line), 'cell')}", f"must be {len(heading)}")
     if not found:
         raise InvalidInput(field_name, "has no lines except its heading")
     return found

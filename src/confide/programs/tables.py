@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.remedies import within
+from confide.contract.words import counted
 from confide.programs.grids import values_near
 
 __all__ = [
@@ -153,7 +154,7 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
     if not isinstance(data, Sequence) or isinstance(data, str | bytes | bytearray):
         raise InvalidInput(name, f"{type(data).__name__} is not a table of numbers", limit)
     if len(data) != shape[0]:
-        raise InvalidInput(name, f"{len(data)} rows", limit)
+        raise InvalidInput(name, counted(len(data), "row"), limit)
     table = np.full(shape, np.nan)
 
     def put(place: int, one: Any) -> bool:

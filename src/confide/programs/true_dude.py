@@ -141,8 +141,8 @@ class TrueDude(PrivDude):
         promises: tuple[Truthfulness | Participation, ...] = (
             truthfulness(self.gain, self.program.constants.most_value, note="on average over the prices"),
             participation(-self._short, "after every run", source,
-                          note="this is about the participant's average at the charged prices, which may cost alpha "
-                               "more than its value"),
+                          note="the promise is about the participant's average at the charged prices, which may cost "
+                               "alpha more than its value"),
         )
         return Guarantees((*super().guarantees(), *promises))
 

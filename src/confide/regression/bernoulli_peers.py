@@ -39,6 +39,7 @@ from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.progress import advance
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -112,9 +113,9 @@ class FinitePrior:
     def __post_init__(self) -> None:
         points, weights = np.array(self.points, np.float64), as_probabilities(self.weights)
         if points.ndim != 1 or not points.size or not np.all((points >= 0) & (points <= 1)):
-            raise InvalidInput("points", "must be one or more numbers of [0, 1]")
+            raise InvalidInput("points", "cannot be used", "must be one or more numbers of [0, 1]")
         if weights.shape != points.shape or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
-            raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
+            raise InvalidInput("weights", "cannot be used", "must be one positive probability per point, of sum 1")
         if not 0 < float(weights @ points) < 1:
             raise InvalidInput("points", "are all 0 or all 1", "both values of a bit must be possible")
         weights /= weights.sum()
@@ -137,7 +138,7 @@ class FinitePrior:
         points = (node + 1) / 2
         weights = share * np.asarray(density(points), np.float64)
         if not np.all(weights >= 0) or not 0 < float(weights.sum()) < math.inf:
-            raise InvalidInput("density", "must be non-negative and integrable")
+            raise InvalidInput("density", "cannot be used", "must be non-negative and integrable")
         keep = weights > 0
         return cls(points[keep], weights[keep] / weights[keep].sum())
 
@@ -343,7 +344,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         if reports is None:
             raise InvalidInput("data", f"{type(data).__name__} is not a list of bits")
         if len(reports) > self.people:
-            raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
+            raise InvalidInput("data", f"has {counted(len(reports), 'report')}",
+                               f"must be at most the {self.people} invited slots")
         advance(progress, 0, 2)
         reports = [_bit(report) for report in reports]
         bits = [bit for bit in reports if bit is not None]

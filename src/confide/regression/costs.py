@@ -97,7 +97,7 @@ class EmpiricalCosts:
     def __post_init__(self) -> None:
         values = np.sort(np.array(self.values, np.float64).reshape(-1))
         if values.size == 0 or not np.all(np.isfinite(values)) or values[0] < 0:
-            raise InvalidInput("values", "must be finite, non-negative, and at least one")
+            raise InvalidInput("values", "cannot be used", "must be one or more finite numbers >= 0")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -139,7 +139,7 @@ class DependentCosts:
     def __post_init__(self) -> None:
         object.__setattr__(self, "laws", tuple(self.laws))
         if not self.laws or not all(isinstance(law, PlainCosts) for law in self.laws):
-            raise InvalidInput("laws", "must be at least one Pareto, exponential or empirical law")
+            raise InvalidInput("laws", "cannot be used", "must be at least one Pareto, exponential or empirical law")
 
     def survival(self, cost: float) -> float:
         return max(law.survival(cost) for law in self.laws)

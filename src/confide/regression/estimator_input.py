@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.privacy.filter import Cost
 from confide.privacy.noise.entropy import random_bytes
 from confide.regression.records import doubles
@@ -92,12 +93,12 @@ def response_of(y: Any, rows: int) -> Columns:
         raise InvalidInput("y", "PrivateRegression requires y to be passed, but the target y is None")
     found, axes = (_frame(y, "y"), 2) if hasattr(y, "columns") else _vector(y)
     if len(found.labels) != 1:
-        raise InvalidInput("y", f"{len(found.labels)} columns", "y should be a 1d array")
+        raise InvalidInput("y", f"has {counted(len(found.labels), 'column')}", "y should be a 1d array")
     if axes == 2:
         warnings.warn("A column-vector y was passed when a 1d array was expected: it is taken as one",
                       _category("DataConversionWarning"), stacklevel=3)
     if found.rows != rows:
-        raise InvalidInput("y", f"{found.rows:,} rows", f"X has {rows:,}")
+        raise InvalidInput("y", f"has {counted(found.rows, 'row')}", f"X has {rows:,}")
     return found
 
 
@@ -311,7 +312,7 @@ def _role(field: str, column: str, pair: Any) -> Numeric:
     """The role of a column with given bounds; errors name the parameter with the bounds."""
     ends = _listed(field, pair)
     if len(ends) != 2:
-        raise InvalidInput(field, f"{len(ends)} numbers", "must be (lower, upper)")
+        raise InvalidInput(field, counted(len(ends), "number"), "must be (lower, upper)")
     try:
         return Numeric(column=column, lower=ends[0], upper=ends[1], out_of_bounds="clip")
     except InvalidInput as error:

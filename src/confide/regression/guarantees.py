@@ -202,8 +202,8 @@ def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, .
     return (
         Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.OTHERS, source=together,
                 part="the billboard and everybody else's payments",
-                note="this holds for every data set, whether or not the priors are right; the number of people is "
-                     "public"),
+                note="the promise holds for every data set, whether or not the priors are right; the number of people "
+                     "is public"),
         Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=together,
                 part="the billboard", note="coefficients, payment estimates and the random split"),
         Privacy(loss=mechanism.payment_claim, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=PRIVACY,

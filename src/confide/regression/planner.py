@@ -377,8 +377,8 @@ def plan(
     nothing = knowing_nothing(setting)
     if found.error >= HOPELESS * nothing:
         raise Refused(
-            f"the predicted error of a prediction, {found.error:.3g}, is hardly below the error without any data "
-            f"({nothing:.3g})",
+            "the records would teach hardly anything. With the records, the predicted error of a prediction is "
+            f"{found.error:.3g}. Without any records, the error of a prediction is {nothing:.3g}",
             _more(found.estimators[found.chosen], setting, nothing, again, epsilon if whole_budget else epsilon_release,
                   "epsilon" if whole_budget else "epsilon_release"),
         )
@@ -507,8 +507,8 @@ def _for_radius(
     error = peer_error(draft)
     if rho <= 2 * error:
         raise Refused(
-            f"a truth radius of {rho:g} is out of reach: the error of peers' estimates can be up to e = {error:.4g}, "
-            f"and the radius must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho, again),
+            f"a truth radius of {rho:g} is out of reach. The error of the peers' estimates can be up to e = "
+            f"{error:.4g}. The radius must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho, again),
         )
     return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost + draft.figures.coin))
 
@@ -544,7 +544,7 @@ def _what_would_do(
     wider = next((r for k in range(1, 20) if (r := rho * 1.25**k) > 2 * error), math.inf)
     if wider < 2 * setting.parameter_bound:
         found += tried("a radius of {truth_radius} is within reach", again, digits=2, truth_radius=wider)
-    return found or ["no change of a single number is enough: use fewer features, invite more people, and tolerate "
+    return found or ["changing only one number is not enough: use fewer features, invite more people, and tolerate "
                      "fewer misreports"]
 
 

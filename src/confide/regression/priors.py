@@ -187,7 +187,7 @@ class UniformBox:
     def __post_init__(self) -> None:
         widths = _frozen(self.half_widths)
         if widths.ndim != 1 or not widths.size or not (np.all(np.isfinite(widths)) and np.all(widths > 0)):
-            raise InvalidInput("half_widths", "must be one positive finite number per coordinate")
+            raise InvalidInput("half_widths", "cannot be used", "must be one positive finite number per coordinate")
         object.__setattr__(self, "half_widths", widths)
 
     @property
@@ -230,7 +230,7 @@ def _frozen(values: ArrayLike) -> Array:
 def _checked_points(points: ArrayLike, radius: float) -> tuple[Array, float]:
     array = _frozen(points)
     if array.ndim != 2 or not array.size or not np.all(np.isfinite(array)):
-        raise InvalidInput("points", "must be a finite array of shape (number, dimension)")
+        raise InvalidInput("points", "cannot be used", "must be a finite array of shape (number, dimension)")
     longest = float(np.sqrt(np.max(np.sum(array * array, axis=1))))
     bound = non_negative("radius", radius) or longest
     if bound <= 0:
@@ -259,7 +259,7 @@ class Atoms:
         points, radius = _checked_points(self.points, self.radius)
         weights = _frozen(as_probabilities(self.weights))
         if weights.shape != points.shape[:1] or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
-            raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
+            raise InvalidInput("weights", "cannot be used", "must be one positive probability per point, of sum 1")
         for name, value in (("points", points), ("weights", weights), ("radius", radius)):
             object.__setattr__(self, name, value)
 
@@ -441,9 +441,10 @@ class TabulatedNoise:
     def __post_init__(self) -> None:
         grid, density = _frozen(self.grid), _frozen(self.density)
         if grid.ndim != 1 or grid.size < 2 or not np.all(np.isfinite(grid)) or not np.all(np.diff(grid) > 0):
-            raise InvalidInput("grid", "must be at least two rising finite numbers")
+            raise InvalidInput("grid", "cannot be used", "must be at least two rising finite numbers")
         if density.shape != grid.shape or not (np.all(density[1:-1] > 0) and np.all(density >= 0)):
-            raise InvalidInput("density", "must be one number per grid point, positive except possibly at the ends")
+            raise InvalidInput("density", "cannot be used",
+                               "must be one number per grid point, positive except possibly at the ends")
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "density", density)
         if not abs(self._total - 1) <= 1e-6:

@@ -28,6 +28,7 @@ from confide.contract.parameters import Declared, Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
@@ -417,7 +418,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
         sizes = (self.setting.people, self.setting.features)
         if (billboard.people, billboard.dimension) != sizes:
-            raise InvalidInput("billboard", f"has {billboard.people} people and {billboard.dimension} coefficients",
+            raise InvalidInput("billboard",
+                               f"has {billboard.people} people and {counted(billboard.dimension, 'coefficient')}",
                                f"must have {sizes[0]} people and {sizes[1]} coefficients")
         if np.unpackbits(billboard.split)[billboard.people :].any():
             raise InvalidInput("billboard.split", "is about more people than were invited")

@@ -19,7 +19,7 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.contract.words import did_you_mean
+from confide.contract.words import counted, did_you_mean
 from confide.numerics import IntegerCross, block_rows
 from confide.tables.frames import column_of, columns_of, is_table, named_columns_of, own_row
 from confide.tables.reader import Reader
@@ -117,7 +117,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
                 yield Batch(batch.index[part], batch.X[part], batch.y[part])
         return
     if len(data) != 2:
-        raise InvalidInput("data", f"{len(data)} parts", "must be (X, y) or batches")
+        raise InvalidInput("data", f"has {counted(len(data), 'part')}", "must be (X, y) or batches")
     X, y = (doubles(part, None if k else features) for k, part in enumerate(_read(data)))
     if X.ndim != 2 or X.shape[1] != features:
         raise InvalidInput("X", f"shape {X.shape}", f"must be (n, {features})")
@@ -164,7 +164,7 @@ def twice_readable(data: Any, people: int) -> Any:
         return data
     data = _read(data)
     if hasattr(data[0], "__len__") and len(data[0]) > people:
-        raise InvalidInput("X", f"{len(data[0])} rows", f"must be at most the {people} invited slots")
+        raise InvalidInput("X", f"has {counted(len(data[0]), 'row')}", f"must be at most the {people} invited slots")
     return data
 
 
@@ -390,7 +390,7 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
     if np.ndim(y) == 1 and len(y) == 1:
         y = y[0]
     if isinstance(x, np.ndarray) and x.ndim > 1:
-        raise InvalidInput("record", f"has {len(x)} rows", "must be one row, the participant's own")
+        raise InvalidInput("record", f"has {counted(len(x), 'row')}", "must be one row, the participant's own")
     (batch,) = as_batches(([x], [y]), features)
     return Batch(np.array([index]), batch.X, batch.y)
 

@@ -18,6 +18,7 @@ from confide.contract.outcome import Billboard
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.regression.priors import NoiseLaw, Prior
 from confide.regression.records import RecordMap
 from confide.regression.sensitivity import diameter
@@ -126,7 +127,8 @@ class Setting(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.prior.dimension != self.features:
-            raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {self.features}")
+            raise InvalidInput("prior", f"has {counted(self.prior.dimension, 'dimension')}",
+                               f"must have {self.features}")
         if self.radius is not None and self.radius < self.parameter_bound:
             raise InvalidInput("radius", f"{self.radius:g} is too small",
                                f"must be at least the parameter bound {self.parameter_bound!r}")

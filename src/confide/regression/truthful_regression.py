@@ -42,6 +42,7 @@ from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
@@ -224,7 +225,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         # Each group of floor(n/2) has to determine d coefficients; everybody but one, otherwise.
         whole("people", self.people, at_least=2 * features if self.groups else features + 1)
         if self.prior.dimension != features:
-            raise InvalidInput("prior", f"{self.prior.dimension} dimensions", f"must have {features}")
+            raise InvalidInput("prior", f"has {counted(self.prior.dimension, 'dimension')}", f"must have {features}")
         if self.smallest_eigenvalue is not None:
             positive("smallest_eigenvalue", self.smallest_eigenvalue, at_most=1 / features)
         object.__setattr__(self, "_posterior", PosteriorMean(self.prior, self.noise))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.release._histogram import LARGEST_BLOCK
 from confide.release._inputs import of_kind
 from confide.release.columns import Bit
@@ -51,7 +52,7 @@ def product_answers(ones: _Floats, workload: Workload) -> _Floats:
         InvalidInput: the predicates are on more than 2^22 cells, or the workload has another number of attributes.
     """
     if ones.shape != (workload.attributes,):
-        raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {len(ones)}")
+        raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}", f"must be on {len(ones)}")
     if workload.kind == "predicates":
         _check_cells(workload)
         law = np.ones(1)
@@ -94,7 +95,8 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bo
         array([0.2, 0.3])
     """
     if schema.attributes != workload.attributes or ones.shape != (workload.attributes,):
-        raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
+        raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}",
+                           f"must be on {schema.attributes}")
     if workload.kind == "predicates":
         _check_cells(workload)
         law: _Floats = np.ones(1)
@@ -130,7 +132,8 @@ def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats
     if schema is None:
         return product_answers(np.full(workload.attributes, 0.5), workload)
     if schema.attributes != workload.attributes:
-        raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
+        raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}",
+                           f"must be on {schema.attributes}")
     sizes = np.array(schema.sizes)
     return column_answers(np.where(schema.cell_of >= 0, 1.0 / sizes[schema.column_of], 0.0), workload, schema)
 

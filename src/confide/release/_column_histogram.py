@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 from confide.release._boxes import fit_boxes, literal_products, margins, uniform_cells
 from confide.release._histogram import ARRAYS, CLOSE, LARGEST_BLOCK, check_total, components, memory
@@ -99,7 +100,8 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
         Refused: a block has more than 2^22 cells. The message gives the number of cells and the memory for them.
     """
     if schema.attributes != workload.attributes:
-        raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {workload.attributes}")
+        raise InvalidInput("schema", f"has {counted(schema.attributes, 'attribute')}",
+                           f"must have {workload.attributes}")
     sizes, m = schema.sizes, len(schema.columns)
     if workload.kind == "predicates":
         labels, named = np.zeros(m, np.int64), np.ones(m, np.bool_)
@@ -117,8 +119,8 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
         if cells > MOST_CELLS:
             exact = f"{cells:,}" if cells < 10**15 else f"10^{math.log10(cells):.1f}"
             raise Refused(
-                f"MWEM keeps a histogram, and the workload joins {len(members)} columns: {exact} cells, "
-                f"{memory(ARRAYS * 8, math.log2(cells))} of memory",
+                f"MWEM keeps a histogram of the columns that the workload joins. These {len(members)} columns have "
+                f"{exact} cells, which take {memory(ARRAYS * 8, math.log2(cells))} of memory",
                 f"at most {MOST_CELLS:,} cells: ask for queries on fewer columns together, or use MarginalFit")
         step = cells
         for each in members:
@@ -292,7 +294,8 @@ class ColumnHistogram:
         """
         blocks, schema = self.blocks, self.blocks.schema
         if workload.attributes != schema.attributes:
-            raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {schema.attributes}")
+            raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}",
+                               f"must be on {schema.attributes}")
         if workload.kind == "predicates":
             return np.clip(self._predicates(workload.truth), 0.0, 1.0)
         pivots = self._pivots_of(workload)

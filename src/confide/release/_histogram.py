@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from confide._compiled import kernel
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.words import counted
 from confide.release._boxes import from_exponents, lacking, mass_of, scale_to_one, uniform_cells
 from confide.release.workload import Workload
 
@@ -246,8 +247,8 @@ def check_total(cells: int, blocks: int) -> None:
     """
     if cells > MOST_TOGETHER:
         raise Refused(
-            f"MWEM keeps a histogram, and the workload joins attributes in {blocks:,} groups: {cells:,} cells "
-            f"together, {memory(ARRAYS * 8, math.log2(cells))} of memory",
+            f"MWEM keeps a histogram of the attributes that the workload joins. The {blocks:,} groups of joined "
+            f"attributes have {cells:,} cells together, which take {memory(ARRAYS * 8, math.log2(cells))} of memory",
             f"at most {MOST_TOGETHER:,} cells: ask for fewer queries, or use DualQuery")
 
 
@@ -271,8 +272,9 @@ def blocks_of(workload: Workload) -> Blocks:
         raise InvalidInput("workload", "names no attribute", "at least one query must name one")
     if largest > LARGEST_BLOCK:
         raise Refused(
-            f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest}"
-            f"{f' = {2.0**largest:.3g}' if largest < 1000 else ''} cells, {memory(ARRAYS * 8, largest)} of memory",
+            f"MWEM keeps a histogram of the attributes that the workload joins. These {largest} attributes have "
+            f"2^{largest}{f' = {2.0**largest:.3g}' if largest < 1000 else ''} cells, which take "
+            f"{memory(ARRAYS * 8, largest)} of memory",
             f"at most 2^{LARGEST_BLOCK} cells: ask for queries on fewer attributes together, or use DualQuery")
     order = np.lexsort((np.arange(d), block))
     order = order[block[order] >= 0]
@@ -483,7 +485,7 @@ class Histogram:
             InvalidInput: the workload has another number of attributes.
         """
         if workload.attributes != self.blocks.attributes:
-            raise InvalidInput("workload", f"is on {workload.attributes} attributes",
+            raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}",
                                f"must be on {self.blocks.attributes}")
         if workload.kind == "predicates":
             return np.clip(self._predicates(workload.truth), 0.0, 1.0)

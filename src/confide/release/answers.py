@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import parameters
+from confide.contract.words import counted
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.release._inputs import of_kind
 from confide.release.columns import Bit
@@ -143,7 +144,7 @@ def true_answers(
                            schema=data.schema if isinstance(data, Codes) else None)
     if schema is not None:
         if schema.attributes != workload.attributes:
-            raise InvalidInput("workload", f"asks about {workload.attributes} attributes",
+            raise InvalidInput("workload", f"asks about {counted(workload.attributes, 'attribute')}",
                                f"the schema has {schema.attributes}")
         roster = roster_of(records)
         if roster is None and id == "row" and rejected is None:
@@ -259,10 +260,12 @@ def records_of(
     else:
         records = schema.encode(data)
     if attributes is not None and records.attributes != attributes:
-        raise InvalidInput("data", f"records of {records.attributes} attributes", f"the workload is over {attributes}")
+        raise InvalidInput("data", f"records of {counted(records.attributes, 'attribute')}",
+                           f"the workload is over {attributes}")
     if schema is not None:
         if records.attributes != schema.attributes:
-            raise InvalidInput("data", f"has {records.attributes} attributes", f"the schema has {schema.attributes}")
+            raise InvalidInput("data", f"has {counted(records.attributes, 'attribute')}",
+                               f"the schema has {schema.attributes}")
         if isinstance(records, Codes):
             if records.schema is not schema and records.schema != schema:
                 raise InvalidInput("data", "have the codes of another schema", "must be of the mechanism's own columns")
@@ -327,7 +330,7 @@ def check_answers(
         InvalidInput: the answers do not fit. The message names the queries or records to which the answers belong.
     """
     if answers.records != n:
-        raise InvalidInput("data", f"{answers.records:,} records", f"must be records = {n:,}")
+        raise InvalidInput("data", f"has {counted(answers.records, 'record')}", f"must be records = {n:,}")
     if len(answers) != len(workload):
         raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(workload):,}")
     if answers.workload is not None and not answers.workload.same(workload):
@@ -372,7 +375,7 @@ def check_parts(workload: Workload, schema: Schema | None) -> None:
     if not len(workload):
         raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
     if schema is not None and schema.attributes != workload.attributes:
-        raise InvalidInput("schema", f"has {schema.attributes} attributes",
+        raise InvalidInput("schema", f"has {counted(schema.attributes, 'attribute')}",
                            f"must have the workload's {workload.attributes}")
 
 

@@ -387,8 +387,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
                                                        "that exclude each other")
         if self.workload.kind != "conjunctions" or not self.workload.bits[self.workload.index >= 0].all():
             raise NotGuaranteed("noise for positive marginals",
-                                "use another noise: a record can satisfy nearly all "
-                                "queries with negated literals", "use law='gaussian'")
+                                "a record can satisfy nearly all queries with negated literals", "use law='gaussian'")
 
     @classmethod
     def for_budget(

@@ -19,6 +19,7 @@ import numpy as np
 
 from confide._compiled import Later, kernel
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.numerics.map_reduce import map_blocks
 from confide.release.records import Codes, PackedBits, answer_groups, key_groups, pack_rows
 
@@ -299,7 +300,7 @@ def weigh_records(workload: Workload, records: PackedBits | Codes, weights: np.n
 
 def _fits(workload: Workload, records: PackedBits | Codes) -> None:
     if records.attributes != workload.attributes:
-        raise InvalidInput("workload", f"asks about {workload.attributes} attributes",
+        raise InvalidInput("workload", f"asks about {counted(workload.attributes, 'attribute')}",
                            f"the records have {records.attributes}")
 
 

@@ -27,6 +27,7 @@ from confide.contract.progress import advance
 from confide.contract.remedies import retried
 from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import FixedList, Line, lines_of
 from confide.privacy.events import Event
@@ -189,7 +190,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
                                f"must be at most {MOST_QUERIES:,}")
         if self.schema is not None and self.schema.attributes != self.workload.attributes:
-            raise InvalidInput("schema", f"has {self.schema.attributes} attributes",
+            raise InvalidInput("schema", f"has {counted(self.schema.attributes, 'attribute')}",
                                f"the workload is over {self.workload.attributes}")
         if self.one_hot and self.workload.kind == "predicates":
             raise InvalidInput("one_hot", "cannot be combined with predicates",
@@ -582,7 +583,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         if not isinstance(billboard, SyntheticRecords):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism")
         if (len(billboard), billboard.records.attributes) != (self.rounds, self.queries.attributes):
-            raise InvalidInput("billboard.records", f"{len(billboard)} of {billboard.records.attributes} attributes",
+            raise InvalidInput("billboard.records",
+                               f"{len(billboard)} of {counted(billboard.records.attributes, 'attribute')}",
                                f"must be {self.rounds} of {self.queries.attributes}")
         return billboard
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.release._baseline_boards import alike
 from confide.release._inputs import of_kind, reals
 from confide.release.baselines import NoisyAnswers
@@ -325,7 +326,7 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
     if marginals.kind != "conjunctions" or parities.kind != "parities":
         raise InvalidInput("workload", f"{marginals.kind} from {parities.kind}", "must be conjunctions from parities")
     if marginals.attributes != parities.attributes:
-        raise InvalidInput("parities", f"are over {parities.attributes} attributes",
+        raise InvalidInput("parities", f"are over {counted(parities.attributes, 'attribute')}",
                            f"the marginals are over {marginals.attributes}")
     values = 2 * reals("answers", answers) - 1
     if values.shape != (len(parities),):

@@ -28,6 +28,7 @@ from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.renamed import by_position_before, renamed
+from confide.contract.words import counted
 from confide.privacy.accounting import spendable
 from confide.release._baseline_boards import uniform_answers
 from confide.release.baselines import NoisyAnswers
@@ -372,7 +373,7 @@ def plan(
     n, delta = whole("records", records, at_least=1), fraction("delta", delta, zero=True)
     epsilon = positive("epsilon", epsilon)
     if schema.attributes != workload.attributes:
-        raise InvalidInput("workload", f"is over {workload.attributes} attributes",
+        raise InvalidInput("workload", f"is over {counted(workload.attributes, 'attribute')}",
                            f"the schema has {schema.attributes}")
     found = candidates(schema, n, workload, epsilon, delta)
     able = [each for each in found if each.mechanism is not None and (each.method in _ROWS or not rows)]

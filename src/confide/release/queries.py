@@ -16,6 +16,7 @@ import numpy as np
 
 from confide._compiled import kernel
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 from confide.release.records import as_bits
 from confide.release.schema import Schema
@@ -122,7 +123,7 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
         found = _rows([[place for place, _ in query] for query in queries], -1)
         said = _rows([[bit for _, bit in query] for query in queries], 1).astype(np.bool_)
     if found.ndim != 2:
-        raise InvalidInput("index", f"has {found.ndim} dimensions", "must be k rows of attributes")
+        raise InvalidInput("index", f"has {counted(found.ndim, 'dimension')}", "must be k rows of attributes")
     if bits is None:
         return found, np.ones(found.shape, np.bool_) if said is None else said
     if said is not None and not said.all():
@@ -130,7 +131,7 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
                            "use either bits or negated names")
     if not isinstance(bits, np.ndarray):
         if not _is_sequence(bits) or not all(map(_is_sequence, bits)):
-            raise InvalidInput("bits", "are no rows", "must be a sequence of bits for each query")
+            raise InvalidInput("bits", "are not a sequence of rows", "must be a sequence of bits for each query")
         rows = [list(each) for each in bits]
         if [len(row) for row in rows] != [len(query) for query in index]:
             raise InvalidInput("bits", "do not match the attributes", "must be one bit for each attribute")
@@ -350,7 +351,8 @@ def all_queries(domain: Schema | int, widths: range, positive: bool) -> tuple[np
     sizes = np.bincount(column_of)
     width = widths[-1]
     if width > len(sizes):
-        raise InvalidInput("width", f"{width} is more than the {len(sizes)} columns", "must be at most as many")
+        raise InvalidInput("width", f"{width} is more than the {counted(len(sizes), 'column')}",
+                           "must be at most as many")
     total = sum(_elementary(sizes, each) * (1 if positive else 2**each) for each in widths)
     if total > MOST_QUERIES:
         raise InvalidInput("width", f"there are {total} such queries", f"must be at most {MOST_QUERIES}")

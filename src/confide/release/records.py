@@ -22,6 +22,7 @@ from confide._compiled import kernel
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 from confide.release._inputs import of_kind, reals
 from confide.release.columns import Bit, Column
@@ -135,7 +136,7 @@ def as_bits(name: str, values: Any, dimensions: int) -> np.ndarray:
     except ValueError:
         raise InvalidInput(name, "are rows of different lengths") from None
     if array.ndim != dimensions:
-        raise InvalidInput(name, f"have {array.ndim} dimensions", f"must have {dimensions}")
+        raise InvalidInput(name, f"have {counted(array.ndim, 'dimension')}", f"must have {dimensions}")
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind not in "iuf" or not bool(np.all((array == 0) | (array == 1))):
@@ -402,7 +403,7 @@ class Codes:
         """The distinct records, as from `distinct`, and the total weight of each, float64 (u,)."""
         given = reals("weights", weights)
         if given.shape != (self.records,):
-            raise InvalidInput("weights", f"are of shape {given.shape}", f"must be {self.records} numbers")
+            raise InvalidInput("weights", f"are of shape {given.shape}", f"must be {counted(self.records, 'number')}")
         first, numbers = self._numbered()
         return self.cells[first], np.bincount(numbers, given, minlength=len(first))
 
@@ -441,7 +442,8 @@ def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
     """
     columns_of(schema)
     if schema.attributes != records.attributes:
-        raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {records.attributes}")
+        raise InvalidInput("schema", f"has {counted(schema.attributes, 'attribute')}",
+                           f"must have {records.attributes}")
     bits = records.unpack()
     columns: dict[str, Any] = {}
     ends = schema.starts.tolist()

@@ -22,6 +22,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, PublicWarning, Refused
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import (
     IndependentBillboard,
@@ -208,7 +209,8 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
                       'rows follow from a release by "marginal-fit", "mwem", "dual-query" or "reweighted"')
     if isinstance(board, SyntheticRecords):
         if count > len(board):
-            raise InvalidInput("count", f"{count:,} rows are more than the {len(board):,} records of the release",
+            raise InvalidInput("count",
+                               f"{count:,} rows are more than the {counted(len(board), 'record')} of the release",
                                "ask for at most this number, since more rows would only repeat records")
         if not board.even and count < len(board):
             raise InvalidInput("count", f"the records of this release have weights, so {count:,} of them are not a "
@@ -251,7 +253,7 @@ def more_answers(
                       'other answers follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or '
                       '"product"')
     if not 0 < len(queries) <= MOST_QUERIES:
-        raise InvalidInput("queries", f"{len(queries):,} of them", f"must be 1 to {MOST_QUERIES:,}")
+        raise InvalidInput("queries", f"{len(queries):,} queries", f"must be 1 to {MOST_QUERIES:,} queries")
     asked = [_one(schema, split(schema, each) if isinstance(each, str) else each, number)
              for number, each in enumerate(queries, 1)]
     # One by one they are canonical, and none is dropped because it stands twice.
@@ -288,7 +290,7 @@ def _sums(
         Refused: no sum of measured answers equals a query.
     """
     if not isinstance(it, NoisyAnswers):
-        raise InvalidInput("billboard", f"is no {type(it).__name__}'s")
+        raise InvalidInput("billboard", f"does not belong to a mechanism of type {type(it).__name__}")
     sums, found = Sums(it, schema), dict[str, list[Any]](answer=[], uncut=[], plus_minus=[], added=[])
     for row, bits, text in zip(asked.index.tolist(), asked.bits.tolist(), words, strict=True):
         parts = sums.of([(each, bit) for each, bit in zip(row, bits, strict=True) if each >= 0])

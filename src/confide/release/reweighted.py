@@ -409,8 +409,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                    audience=Audience.PUBLIC,
                                    source=source, note="by zCDP"))
         game = self.dual_query.planned_certificate
-        return Guarantees((*privacy, answers_accuracy(game, source, "this is for the records with even weights and "
-                           "optimal best responses; the certificate adds the effect of the weights")))
+        return Guarantees((*privacy, answers_accuracy(game, source, "the bound is for the records with even weights "
+                           "and optimal best responses; the certificate adds the effect of the weights")))
 
     # ---- the run
 

@@ -17,6 +17,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.release._inputs import of_kind
 from confide.release.query_game import Netted
 from confide.release.records import PackedBits
@@ -132,9 +133,10 @@ class SyntheticRecords(Billboard):
         if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.shape != (size,):
             raise InvalidInput("weights", "are not one double for each record", f"must have shape ({size},)")
         if not ((weights >= 0).all() and abs(float(weights.sum()) - 1.0) <= _UNIT):
-            raise InvalidInput("weights", "are no law", "must be >= 0 with sum 1")
+            raise InvalidInput("weights", "are not a law", "must be >= 0 with sum 1")
         if len(self.rounds) != size:
-            raise InvalidInput("rounds", f"{len(self.rounds)} for {size} records", "must be one for each record")
+            raise InvalidInput("rounds", f"{len(self.rounds)} for {counted(size, 'record')}",
+                               "must be one for each record")
         marginals = self.marginals
         if not isinstance(marginals, np.ndarray) or marginals.dtype != np.int64 or \
                 marginals.shape not in ((0,), (self.records.attributes,)):

@@ -13,6 +13,7 @@ import numpy as np
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, PublicWarning
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.release._inputs import flag, of_kind, reals
 from confide.release.counting import add_record, count_records, weigh_records
 from confide.release.queries import all_queries, canonical, firsts, keys_of, named, one_value, random_queries
@@ -79,7 +80,7 @@ class Workload:
         for name, kind in (("index", np.int32), ("bits", np.bool_), ("truth", np.bool_)):
             array = np.asarray(getattr(self, name))
             if array.dtype != kind or array.ndim != 2:
-                raise InvalidInput(name, f"is {array.dtype} with {array.ndim} dimensions", "see the class")
+                raise InvalidInput(name, f"is {array.dtype} with {counted(array.ndim, 'dimension')}", "see the class")
             array = np.array(array, order="C") if _can_change(array) else np.ascontiguousarray(array)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -216,7 +217,8 @@ class Workload:
         if not len(table):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         if universe < 2 or universe != 1 << attributes or attributes > MOST_UNIVERSE:
-            raise InvalidInput("truth", f"has {universe} columns", f"must be 2^d of them, d from 1 to {MOST_UNIVERSE}")
+            raise InvalidInput("truth", f"has {counted(universe, 'column')}",
+                               f"must have 2^d columns, d from 1 to {MOST_UNIVERSE}")
         first = np.flatnonzero(firsts(_rows(table)))
         if len(first) < len(table):
             _warn(len(table) - len(first), "stand twice")
@@ -353,7 +355,8 @@ class Workload:
             raise InvalidInput("workload", "holds predicates", "only conjunctions and parities have words")
         of_kind("schema", schema, Schema)
         if schema.attributes != self.attributes:
-            raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {self.attributes}")
+            raise InvalidInput("schema", f"has {counted(schema.attributes, 'attribute')}",
+                               f"must have {self.attributes}")
         if count is not None:
             whole("count", count)
         texts = np.array([*schema.negated, *schema.names, ""], dtype=object)
@@ -441,7 +444,7 @@ class Workload:
         bits = np.ascontiguousarray(as_bits("record", record, 1))
         of_kind("total", total, np.ndarray)
         if len(bits) != self.attributes:
-            raise InvalidInput("record", f"has {len(bits)} bits", f"must have {self.attributes}")
+            raise InvalidInput("record", f"has {counted(len(bits), 'bit')}", f"must have {self.attributes}")
         if total.dtype != np.int32 or total.shape != (len(self),):
             raise InvalidInput("total", f"is {total.dtype} of shape {total.shape}", f"must be int32 of ({len(self)},)")
         if self.kind == "predicates":

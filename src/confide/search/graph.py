@@ -116,7 +116,7 @@ class Graph:
         for field, dtype in (("indptr", np.int64), ("indices", np.int32)):
             found = getattr(self, field)
             if not isinstance(found, np.ndarray) or found.dtype != dtype or found.ndim != 1:
-                raise InvalidInput(field, f"must be an array of {np.dtype(dtype)} of one dimension")
+                raise InvalidInput(field, "cannot be used", f"must be an array of {np.dtype(dtype)} of one dimension")
             # One form of each compiled loop serves all graphs.
             object.__setattr__(self, field, np.require(found, dtype, ["C", "W", "A"]))
         if not 1 <= len(self.indptr) <= MOST + 1:

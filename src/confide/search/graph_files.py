@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import finite
 from confide.contract.errors import InvalidInput
 from confide.contract.files import check_unpublished, parse_json, private_folder, write_new
-from confide.contract.words import cause
+from confide.contract.words import cause, counted
 from confide.search.identifiers import Column, Ids, coded, rows_of
 from confide.tables import open_table
 from confide.tables._cells import is_text, numbers, plain
@@ -264,7 +264,7 @@ def _property(reader: _Reader, weight: str, people: int, pairs: int) -> NDArray[
         if owner == _EDGE and name == weight and kind < len(_SCALARS) - 1:
             return reader.array(_SCALARS[kind], count).astype(np.float64)
         _skip(reader, kind, count)
-    raise InvalidInput("weight", f"{reader.path} has no property {weight!r} of the edges with numbers")
+    raise InvalidInput("weight", f"{reader.path} has no edge property {weight!r} with numbers")
 
 
 def _skip(reader: _Reader, kind: int, count: int) -> None:
@@ -396,7 +396,7 @@ def two_columns(source: Any) -> tuple[str, str]:
     names = open_table(source).column_names
     if len(names) != 2:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise InvalidInput("edges", f"has {len(names)} columns, {shown}",
+        raise InvalidInput("edges", f"has {counted(len(names), 'column')}, {shown}",
                            "must be two columns, for both ends of each pair; Graph.from_table accepts their names")
     return names[0], names[1]
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.tables._cells import integers, strings
 from confide.tables._values import as_array
 
@@ -87,7 +88,8 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
     if isinstance(getattr(values, "dtype", None), np.dtype) and values.dtype.kind in "iu":
         found = np.asarray(values)
         if found.ndim != 1:
-            raise InvalidInput(name, f"an array of {found.ndim} dimensions is not a column of ids", "must have one")
+            raise InvalidInput(name, f"an array of {counted(found.ndim, 'dimension')} is not a column of ids",
+                               "must have one dimension")
         return Column(found, None, number=True)
     array = as_array(values)
     kind = array.type

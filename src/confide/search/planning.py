@@ -356,7 +356,7 @@ def plan(
         >>> plan(10_000, 5, epsilon=0.001, degree_bound=100, stopping_target=50)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.Refused: at epsilon = 0.001 the noise has scale ...
+        confide.contract.errors.Refused: at epsilon = 0.001, the noise has scale ...
     """
     it = PTarget.for_budget(epsilon=epsilon, delta=delta, people=people, components=components, **options)
     found = SearchPlan(mechanism=it)
@@ -366,8 +366,8 @@ def plan(
             return plan(people, components, epsilon=epsilon, delta=delta, **options)
 
         raise Refused(
-            f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even an undiscovered target "
-            f"with the largest possible value ({value:,}) would come after {before / people:.0%} of everybody: a "
+            f"at epsilon = {epsilon:g}, the noise has scale {it.call.noise_scale:,.4g}. Even an undiscovered target "
+            f"with the largest possible value ({value:,}) would come after {before / people:.0%} of all people. A "
             "random order is as good, and discloses nothing about anybody's contacts",
             [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
     return found

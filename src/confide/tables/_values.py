@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.tables._cells import plain, strings
 
 __all__ = ["as_array", "cell", "cells", "made_by"]
@@ -163,7 +164,8 @@ def as_array(values: Any) -> pa.Array:
     if isinstance(values, pa.ChunkedArray):
         return plain(values)
     if getattr(values, "ndim", 1) != 1:
-        raise InvalidInput("source", f"an array of {values.ndim} dimensions is not a column", "must have one dimension")
+        raise InvalidInput("source", f"an array of {counted(values.ndim, 'dimension')} is not a column",
+                           "must have one dimension")
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
         raise InvalidInput("source", f"{type(values).__name__} is not a column", "must be a sequence or an array")
     if isinstance(getattr(values, "dtype", None), np.dtype):

@@ -45,7 +45,7 @@ _SAID = {
     OUTSIDE: ("is out of bounds", "are out of bounds"),
     INFINITE: ("is not finite", "are not finite"),
     UNEVEN: ("is not a whole number", "are not whole numbers"),
-    UNLISTED: ("is no level", "are no levels"),
+    UNLISTED: ("is not a level", "are not levels"),
     "other": ("cannot be used", "cannot be used"),
 }
 """Mapping from the reason of a problem to the wording for one cell and for several cells."""
@@ -99,7 +99,7 @@ def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
         index = roster.index(cells, id)
         return index, np.where(index < 0, UNLISTED, 0)
 
-    words = ("is no id of the public list", "are no ids of the public list")
+    words = ("is not an id of the public list", "are not ids of the public list")
     return [] if id == "row" else [Judged(column=id, judge=judge, unlisted=words)]
 
 
@@ -121,7 +121,7 @@ class CellProblems:
         >>> problems.reported()["age"][0]
         "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
         >>> problems.reported()["sex"]
-        ('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'")
+        ('sex: 2 cells are empty', "sex: 1 cell is not a level, such as 'Male'")
     """
 
     def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:

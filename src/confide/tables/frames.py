@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.tables._cells import integers, is_text, numbers, plain
 from confide.tables._values import as_array, made_by
 from confide.tables.sources import SUFFIXES, TableSource, open_table
@@ -110,7 +111,7 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     """
     source = _opened(data)
     if count is not None and len(source.column_names) != count:
-        raise InvalidInput(field, f"has {len(source.column_names)} columns, {_listed(source.column_names)}",
+        raise InvalidInput(field, f"has {counted(len(source.column_names), 'column')}, {_listed(source.column_names)}",
                            f"must be {count}, the numbers of a record in their order")
     return _read(source, source.column_names, no_truths)
 
@@ -283,7 +284,7 @@ def _own_table(record: Any) -> Any:
 
 def _one(rows: int) -> None:
     if rows != 1:
-        raise InvalidInput("record", f"has {rows} rows", "must be one row, the participant's own")
+        raise InvalidInput("record", f"has {counted(rows, 'row')}", "must be one row, the participant's own")
 
 
 def _opened(data: Any) -> TableSource:

@@ -396,7 +396,7 @@ class Word:
 
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""
-        return f"{self.column}: {'is missing' if problem == MISSING else 'is no word of 64 bits'}; {self.limit()}"
+        return f"{self.column}: {'is missing' if problem == MISSING else 'is not a word of 64 bits'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
         """Encode one participant's value. The function is for the participant's own device.

@@ -53,7 +53,7 @@ def test_a_table_with_more_columns(tmp_path: Path) -> None:
     ("", "header: has no column reference, status; the first line must name the columns reference, status"),
     ("reference\nA\n", "header: has no column status"),
     ("reference,status,status\nA,paid,failed\n", "header: has the column status twice"),
-    ("reference,status\nA,paid\nB\n", "line 3: has 1 cells; must have 2"),
+    ("reference,status\nA,paid\nB\n", "line 3: has 1 cell; must have 2"),
     ("reference,status\nA,paid\nB,pending\n", "line 3: status: is not known; must be paid or failed"),
     ("reference,status\nA,Paid\n", "line 2: status: is not known"),
     ("reference,status\nA,\n", "line 2: status: is not known"),
@@ -67,7 +67,7 @@ def test_a_table_with_more_columns(tmp_path: Path) -> None:
     ('reference,status\n"A,paid\n', "line 2: is malformed ("),
     (b"reference,status\n\xff,paid\n", "text: is not UTF-8"),
     ("reference,status\n" + "x" * 10_000_000, "line 2: is malformed (field larger than"),
-    ("reference,status\n" + "A," * 5_000_000, "line 2: has 5000001 cells; must have 2"),
+    ("reference,status\n" + "A," * 5_000_000, "line 2: has 5,000,001 cells; must have 2"),
 ], ids=range(16))
 def test_a_wrong_table(text: str | bytes, message: str, tmp_path: Path) -> None:
     assert refusal(tmp_path, text).startswith(message)
@@ -167,16 +167,19 @@ def test_a_message_that_nobody_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("<", "line 1: is not well-formed XML"), ("<a>", "report: is no status report that is known here; must be a pain"),
-    ("<Document/>", "report: is no status report"), ("<html><body>", "report: is no status report"),
+    ("<", "line 1: is not well-formed XML"),
+    ("<a>", "report: is not a status report in a known format; must be a pain"),
+    ("<Document/>", "report: is not a status report"), ("<html><body>", "report: is not a status report"),
     (report().replace("pain.002.001.10", "pain.002.001.03"),
-     "report: is no status report that is known here; must be a pain.002.001.10"),
-    (report().replace(SPACE, "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"), "report: is no status report"),
+     "report: is not a status report in a known format; must be a pain.002.001.10"),
+    (report().replace(SPACE, "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"), "report: is not a status report"),
     (report()[:-20], "line 13: is not well-formed XML"),
     (report(single("A", "ACSC")).replace("</TxSts>", ""), "line 11: is not well-formed XML"),
     (report(single("A", "ACSC")).replace("A<", "&x;<"), "line 11: is not well-formed XML"),
-    (report(single("A", "acsc")), "TxSts: is no status code; must be up to four capitals and digits"),
-    (report(group="R J"), "GrpSts: is no status code"), (report(order="RJCTX"), "PmtInfSts: is no status code"),
+    (report(single("A", "acsc")),
+     "TxSts: this element holds no valid status code; must hold up to four capitals and digits"),
+    (report(group="R J"), "GrpSts: this element holds no valid status code"),
+    (report(order="RJCTX"), "PmtInfSts: this element holds no valid status code"),
     (report(single("A", "ACSC", "<TxSts>ACSC</TxSts>")), "report: has TxSts twice in one place"),
     (report(single(None, "RJCT")), "reference: '' is not a reference of a payment"),
     (report(single("", "RJCT")), "reference: '' is not a reference of a payment"),
@@ -186,7 +189,7 @@ def test_a_message_that_nobody_sent(tmp_path: Path) -> None:
     (report(single("Ä", "ACSC")).encode("latin-1"), "text: is not UTF-8"),
     (b"<\x00", "report: is not UTF-8"), (report(single("\x00", "ACSC")), "report: is not UTF-8"),
     (report(single("A", "ACSC")).encode("utf-16-be"), "header: has no column reference, status"),
-    (report(single("A", "x" * 10_000_000)), "TxSts: is no status code"),
+    (report(single("A", "x" * 10_000_000)), "TxSts: this element holds no valid status code"),
     (report(single("A" * 10_000_000, "ACSC")), "reference: 'AAAA"),
     ("<" + "x" * 10_000_000, "line 1: is not well-formed XML"),
     (report("<y>" * 100_000), "report: is nested deeper than 64 elements"),

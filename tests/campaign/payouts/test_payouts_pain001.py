@@ -181,7 +181,7 @@ def test_days() -> None:
     with pytest.raises(InvalidInput, match=r"^execute: 2026-02-28 lies before 2026-03-01, when the batch was written"):
         as_pain001(small(), PAYER, execute=date(2026, 2, 28))
     for day in (datetime(2026, 3, 2, 1, 2), "2026-03-02"):
-        with pytest.raises(InvalidInput, match=r"^execute: .* is no day"):
+        with pytest.raises(InvalidInput, match=r"^execute: .* is not a day"):
             as_pain001(small(), PAYER, execute=day)  # type: ignore[arg-type]
 
 
@@ -202,7 +202,7 @@ def test_coins_of_iso_4217(currency: str, units: int) -> None:
 
 @pytest.mark.parametrize("currency", ["points", "eur", "XAU", "<x>"])
 def test_what_is_no_currency(currency: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^currency: .* is no currency that a bank pays in"):
+    with pytest.raises(InvalidInput, match=r"^currency: .* is not the code of a currency that a bank pays in"):
         as_pain001(small(currency=currency), PAYER)
 
 

@@ -229,7 +229,7 @@ def test_a_wrong_file(text: str | bytes, message: str, tmp_path: Path) -> None:
 def test_long_lines(tmp_path: Path) -> None:
     long = "x" * 10_000_000
     assert refusal(tmp_path, f"{HEADER}ann,{long},{ANN},\n").startswith("line 2: is malformed (field larger than")
-    assert refusal(tmp_path, HEADER + "ann," * 2_500_000).startswith("line 2: has 2500001 cells")
+    assert refusal(tmp_path, HEADER + "ann," * 2_500_000).startswith("line 2: has 2,500,001 cells")
     assert refusal(tmp_path, long).startswith("line 1: is malformed (field larger than")
     assert len(refusal(tmp_path, f"{HEADER}{'y' * 100_000},,{ANN},\n")) < 700
 
@@ -237,7 +237,7 @@ def test_long_lines(tmp_path: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"payees\.csv does not exist"):
         read_payees(tmp_path / "payees.csv")
-    with pytest.raises(InvalidInput, match="is no file"):
+    with pytest.raises(InvalidInput, match="is not a file"):
         read_payees(tmp_path)
     with pytest.raises(InvalidInput, match="is not a path"):
         read_payees(None)  # type: ignore[arg-type]

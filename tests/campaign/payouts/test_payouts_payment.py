@@ -107,18 +107,18 @@ def test_somebody_else() -> None:
 
 
 @pytest.mark.parametrize(("changes", "message"), [
-    ({"campaign": ""}, "campaign: is empty"), ({"campaign": None}, "campaign: None is no text"),
+    ({"campaign": ""}, "campaign: is empty"), ({"campaign": None}, "campaign: None is not a text"),
     ({"number": 0}, "number: 0 is too small"), ({"number": True}, "number: True is not a whole number"),
     ({"number": 10**9 + 1}, "number: 1000000001 is too large; must be at most 1000000000"),
     ({"currency": ""}, "currency: is empty"),
     ({"minor_units": 0}, "minor_units: 0 is too small"), ({"minor_units": 1.0}, "minor_units: 1.0 is not a whole"),
-    ({"minor_units": 50}, "minor_units: 50 is no power of ten; must be 1, 10, 100, and so on up to 10^18"),
-    ({"minor_units": 10**19}, "minor_units: 10000000000000000000 is no power of ten"),
-    ({"written": "2026-03-01"}, "written: '2026-03-01' is no time; must be like 2026-03-01T12:00:00Z, in UTC"),
+    ({"minor_units": 50}, "minor_units: 50 is not a power of ten; must be 1, 10, 100, and so on up to 10^18"),
+    ({"minor_units": 10**19}, "minor_units: 10000000000000000000 is not a power of ten"),
+    ({"written": "2026-03-01"}, "written: '2026-03-01' is not a time; must be like 2026-03-01T12:00:00Z, in UTC"),
     ({"written": "2026-03-01T12:00:00"}, "written: "), ({"written": "2026-03-01T12:00:00+00:00"}, "written: "),
     ({"written": "2026-3-1T12:00:00Z"}, "written: "), ({"written": "2026-02-30T12:00:00Z"}, "written: "),
     ({"written": "2026-03-01T12:00:00.5Z"}, "written: "), ({"written": None}, "written: "),
-    ({"payments": ()}, "payments: there are none; a batch must have at least one"),
+    ({"payments": ()}, "payments: the list is empty; a batch must have at least one payment"),
     ({"payments": [Payment("A", None, "ann", 1), Payment("A", None, "bob", 1)]},
      "reference: 'A' stands twice; must be unique in a batch"),
     ({"payments": [Payment("A", Payee("ann", "Ann", ANN), "ann", 1), Payment("B", None, "bob", 1),
@@ -166,5 +166,5 @@ def test_digits_of_currencies() -> None:
                                                        "TND", "CLF")} == {
         "EUR": 2, "USD": 2, "CHF": 2, "JPY": 0, "KRW": 0, "ISK": 0, "XOF": 0, "BHD": 3, "KWD": 3, "TND": 3, "CLF": 4}
     for code in ("", "eur", "EURO", "points", "EUR\n", "XAU", "XXX", "XTS", "€"):
-        with pytest.raises(InvalidInput, match="is no currency that a bank pays in; must be a code of ISO 4217"):
+        with pytest.raises(InvalidInput, match="is not the code of a currency that a bank pays in; must be a code of "):
             pain001.digits(code)

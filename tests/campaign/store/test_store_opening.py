@@ -95,7 +95,7 @@ def test_a_store_that_others_may_read_is_refused(name: str, tmp_path: Path, monk
     for create in (True, False):
         with pytest.raises(InvalidInput) as caught:
             Store(f"sqlite:///{tmp_path}/store.db", create=create)
-        assert str(caught.value) == f"store: other users may read {tmp_path}/{name}; do `chmod 600 {tmp_path}/{name}`"
+        assert str(caught.value) == f"store: other users may read {tmp_path}/{name}; run `chmod 600 {tmp_path}/{name}`"
     (tmp_path / name).chmod(0o600)
     with Store(f"sqlite:///{tmp_path}/store.db"):
         pass

@@ -45,7 +45,7 @@ def test_a_process_that_ends_says_when_to_come_again() -> None:
 @pytest.mark.parametrize(("method", "path", "sent", "field", "detail", "limit"), [
     ("POST", "/drafts", {}, "body", "body: is missing", "send one JSON object, with Content-Type: application/json"),
     ("POST", "/drafts", {"content": b"{" + SECRET.encode(), "headers": {"Content-Type": "application/json"}}, "body",
-     "body: is no JSON", "send one JSON object, with Content-Type: application/json"),
+     "body: is not JSON", "send one JSON object, with Content-Type: application/json"),
     ("POST", "/drafts", {"json": [SECRET]}, "body", "body: cannot be used", "must be a JSON object"),
     ("POST", "/drafts", {"json": {}}, "text", "text: is missing", None),
     ("POST", "/drafts", {"json": {"text": 5}}, "text", "text: cannot be used", "must be a valid string"),
@@ -58,10 +58,10 @@ def test_a_process_that_ends_says_when_to_come_again() -> None:
     ("POST", "/drafts", {"json": {"text": "x", "values": "x"}}, "body", "body: has an unknown field",
      "/api/v1/openapi.json lists the fields"),
     ("POST", "/drafts", {"content": b'{"text": "\xff' + SECRET.encode() + b'"}', "headers": {
-        "Content-Type": "application/json"}}, "body", "body: is no JSON",
+        "Content-Type": "application/json"}}, "body", "body: is not JSON",
      "send one JSON object, with Content-Type: application/json"),
     ("POST", "/drafts", {"content": b"[" * 200_000, "headers": {"Content-Type": "application/json"}}, "body",
-     "body: is no JSON", "send one JSON object, with Content-Type: application/json"),
+     "body: is not JSON", "send one JSON object, with Content-Type: application/json"),
     ("POST", "/operators", {"json": {"name": "eve", "password": "x" * 20, "role": SECRET}}, "role",
      "role: cannot be used", "must be 'viewer', 'operator' or 'admin'"),
     ("POST", "/campaigns/1/settle", {"json": {"confirm": False}}, "confirm", "confirm: cannot be used", "must be true"),

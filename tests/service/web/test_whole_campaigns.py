@@ -160,8 +160,8 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
                 put_row(connection, number, slot, json.dumps(row), FIRST)
         people = joined(chromium, base, desk.invites("1, 2, 3"))
         for k, person in enumerate(people):
-            person.write("How much do you fear two leaks, from 0 (the public) to 1 (the "
-                         "operator)?", f"{(k + 0.5) / 1000:g}")
+            person.write("Which leak do you fear more, from 0 (only a leak to the public) to 1 (only a leak to "
+                         "the operator)?", f"{(k + 0.5) / 1000:g}")
             person.press("Hand it in")
             person.page.get_by_text("Your report is stored").wait_for()
         desk.page.reload()

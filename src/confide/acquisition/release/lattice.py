@@ -56,6 +56,7 @@ from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
+from confide.contract.words import counted
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian, add_missing_noise
@@ -211,7 +212,7 @@ def message_of(wire: bytes) -> int:
         -3
     """
     if not isinstance(wire, bytes) or len(wire) != 8:
-        raise InvalidInput("wire", "is no message", "must be 8 bytes")
+        raise InvalidInput("wire", "is not a message", "must be 8 bytes")
     return int.from_bytes(wire, "big", signed=True)
 
 
@@ -542,7 +543,7 @@ def aggregate(
     """
     who, sent = _as_int64("index", index), _as_int64("messages", messages)
     if len(who) != len(sent):
-        raise InvalidInput("messages", f"{len(sent)} messages for {len(who)} people",
+        raise InvalidInput("messages", f"{counted(len(sent), 'message')} for {len(who)} people",
                            "must be one message for each person")
     at = np.minimum(np.searchsorted(contracts.index, who), contracts.active - 1)
     if (contracts.index[at] != who).any():

@@ -23,6 +23,7 @@ from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Declared
+from confide.contract.words import counted
 
 __all__ = ["MOST", "Bidder", "Bundle", "BundleClass", "Listed", "Population", "Table", "refuse_total"]
 
@@ -215,7 +216,7 @@ class BundleClass(Declared, ABC):
             raise InvalidInput("values", "are not a row of records")
         records = list(data)
         if len(records) != whole("people", people, at_least=1):
-            raise InvalidInput("values", f"{len(records)} records", f"must be {people}")
+            raise InvalidInput("values", counted(len(records), "record"), f"must be {people}")
         found = []
         for row, record in enumerate(records):
             try:
@@ -234,7 +235,7 @@ def same_kind(data: Population, valuation: BundleClass, people: int, goods: int)
     if data.valuation != valuation:
         raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")
     if (data.people, data.goods) != (people, goods):
-        raise InvalidInput("values", f"are for {data.people} bidders and {data.goods} goods",
+        raise InvalidInput("values", f"are for {data.people} bidders and {counted(data.goods, 'good')}",
                            f"must be {people} and {goods}")
     return data
 

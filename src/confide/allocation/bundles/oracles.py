@@ -34,6 +34,7 @@ from confide.allocation.bundles.bidders import MOST, Bidder, Bundle, BundleClass
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
+from confide.contract.words import counted
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["NotSubstitutes", "OracleRecord", "UserOracle", "falsify_gross_substitutes"]
@@ -268,12 +269,14 @@ class UserOracle(BundleClass):
             record = OracleRecord(value=lambda bundle: 0.0)  # noqa: ARG005
         if isinstance(record, Bidder):
             if record.goods != goods:
-                raise InvalidInput("record", f"is for {record.goods} goods", f"must be for {goods} goods")
+                raise InvalidInput("record", f"is for {counted(record.goods, 'good')}",
+                                   f"must be for {counted(goods, 'good')}")
             record = _programs_of(record)
         if callable(record):
             record = OracleRecord(value=record)
         if not isinstance(record, OracleRecord):
-            raise InvalidInput("record", "is no program", "must be a function of bundles, an OracleRecord or a Bidder")
+            raise InvalidInput("record", "is not a program",
+                               "must be a function of bundles, an OracleRecord or a Bidder")
         if record.value is not None:
             self._tested(record.value, goods)
         if record.demand is not None:

@@ -21,6 +21,7 @@ from confide.allocation.optimum.paths import balance
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, SolverFailed
+from confide.contract.words import counted
 
 __all__ = ["Handout", "OptimalAllocation", "as_supply", "cells", "exact_optimum", "replicated", "welfare_of"]
 
@@ -187,7 +188,8 @@ def exact_optimum(
     of = Valuations.whole(values)
     copies = as_supply(supply, of.goods)
     if whole("each", each, at_least=1) > of.goods:
-        raise InvalidInput("each", f"{each} is out of range for {of.goods} goods", f"must be in 1..{of.goods}")
+        raise InvalidInput("each", f"{each} is out of range for {counted(of.goods, 'good')}",
+                           f"must be in 1..{of.goods}")
     chosen = "paths" if method is None else one_of("method", method, ("paths", "assignment"))
     if chosen == "assignment":
         if each > 1 or cells(of.people, copies) > _MOST_CELLS:

@@ -95,17 +95,17 @@ class BitsPages(BitPages):
         bit, (one, zero) = plan.config.bit, plan.market.liability()
         rows = tuple((name, plan.at_most(amount), plan.money(0.0))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
-        return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
+        return Table(columns=("your report", "with the majority of the other reports", "against it"), rows=rows,
                      note="These are the amounts if all invited people take part. With fewer participants, the public "
                           "counts give the amounts.")
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
-            "Why taking part with your device's report pays: if everybody else does the same, you expect "
+            "Taking part with your device's report pays. If everybody else does the same, you expect "
             f"{plan.money(it.quote().expected_payment)}. Any other way to report earns less, if the privacy that you "
             f"spend costs you {plan.money(float(it.cost(it.epsilon)))} at this level. A report with the majority of "
-            "the others is paid. The amount follows from the public counts.",
+            "the other reports is paid. The amount follows from the public counts.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:

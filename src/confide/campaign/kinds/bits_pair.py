@@ -170,7 +170,7 @@ class PairPages(BitPages):
         it = plan.market
         meets = "agree with" if it.agreement else "differ from"
         return [
-            f"Why taking part with your device's report pays: reports that {meets} those of your peers are paid. If "
+            f"Taking part with your device's report pays. Reports that {meets} those of your peers are paid. If "
             f"everybody else does the same, you expect {plan.money(it.quote().expected_payment)}. Any other way to "
             f"report earns less, if the privacy that you spend costs you {plan.money(float(it.cost(it.epsilon)))} at "
             "this level. This holds if you know your own answer, and do not know why your peers' answers are like "

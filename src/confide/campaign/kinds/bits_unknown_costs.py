@@ -161,7 +161,7 @@ class UnknownCostPages(BitPages):
         tables = it.payments_at(present)
         rows = tuple((name, plan.at_most(float(tables[own, own])), plan.at_most(float(tables[own, 1 - own])))
                      for name, own in ((bit.one, 1), (bit.zero, 0)))
-        return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
+        return Table(columns=("your report", "with the majority of the other reports", "against it"), rows=rows,
                      note=f"These are the amounts if {present:,} people take part, as expected. With another number, "
                           "the public counts give the amounts. You owe a negative amount.")
 
@@ -172,8 +172,8 @@ class UnknownCostPages(BitPages):
             "pays on average, and it pays more if a nat is worth less to you. If a nat is worth more to you, stay "
             f"away. Your device asks you for this value and chooses the best level for you, from {it.epsilon:g} to "
             f"{it.largest_level:g}. Your device tells nobody the value or the level. You are paid for a report with "
-            "the majority of the others, and you pay for a report against it. The operator sees that you took part, "
-            f"and can conclude that a nat is worth at most {plan.money(it.cost_threshold)} to you.",
+            "the majority of the other reports, and you pay for a report against this majority. The operator sees that "
+            f"you took part, and can conclude that a nat is worth at most {plan.money(it.cost_threshold)} to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -253,7 +253,7 @@ class BitsUnknownCostsKind(BitKind):
         except ValueError:
             found = float("nan")
         if not 0 < found < float("inf"):
-            raise InvalidInput("record", f"{WORTH}: is missing, or is no amount above 0",
+            raise InvalidInput("record", f"{WORTH}: is missing, or is not an amount above 0",
                                "must be the value of a nat of privacy to the participant, in the currency; the value "
                                "does not leave their device")
         return found

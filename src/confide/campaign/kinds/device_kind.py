@@ -194,7 +194,7 @@ class DeviceKind(PeoplesKind):
         """
         roles = tuple(self.columns(config))
         if len(roles) != 1 or not isinstance(roles[0], Category) or len(roles[0].levels) != 2:
-            raise InvalidInput("columns", "are no question with two answers",
+            raise InvalidInput("columns", "do not have exactly one question with two answers",
                                f"{type(self).__name__} must have one Category of two levels")
         return roles[0]
 

@@ -50,7 +50,7 @@ def _open_goods(config: GoodsConfig, folder: Path) -> TableSource | PrefLib:
     if data.form != "preflib":
         return open_table(data.source, folder=folder)
     if config.people.id != "row":
-        raise InvalidInput("people.id", f"{config.people.id!r} is no column of a PrefLib file",
+        raise InvalidInput("people.id", f"{config.people.id!r} is not a column of a PrefLib file",
                            "must be 'row', since the lines of a PrefLib file have no ids")
     path = Path(folder) / Path(data.source).expanduser()
     if not path.is_file():

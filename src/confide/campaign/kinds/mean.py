@@ -112,8 +112,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
         rule = plan.mechanism.rules[0]
         low, high = rule.support
         return [Field(
-            column=config.reports.column, label="How much do you fear two leaks, from 0 (the public) to 1 (the "
-                                                "operator)?", form="number", lowest=low,
+            column=config.reports.column, label="Which leak do you fear more, from 0 (only a leak to the public) "
+                                                "to 1 (only a leak to the operator)?",
+            form="number", lowest=low,
             highest=high, gaps=tuple((float(a), float(b)) for a, b in rule.gaps), required=False,
             note="1: you fear only the operator's knowledge about you. 0: you fear only the public's knowledge about "
                  "you. The operator sees this number. Leave it empty to take no part.")]
@@ -460,7 +461,10 @@ def _planned(config: MeanConfig, least: float = 0.0) -> PlannedMean:
     if found.here.bought == 0:
         raise Refused(f"the campaign would buy nothing: {found.here.why}", _would_do(config))
     if found.here.root_error >= (record.high - record.low) / 2:
-        raise Refused("on average, the mean would be no better than the middle of the range", _would_do(config))
+        raise Refused(
+            "the records would teach nothing. With the records, the standard error of the mean would be "
+            f"{found.here.root_error:.4g} on average. Without any records, the error of guessing the middle of the "
+            f"range is at most {(record.high - record.low) / 2:.4g}", _would_do(config))
     return found
 
 
@@ -477,7 +481,8 @@ def _would_do(config: MeanConfig) -> list[str | Remedy]:
         *(() if limit is None else nearest(config, does, "privacy.largest_local_loss", limit, farthest=1e4)),
         *nearest(config, does, "price.error", price, up=False, farthest=1e4),
         *nearest(config, does, "price.error", price, farthest=1e4)]
-    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error is enough alone"]
+    return [*found] or ["changing only one of [people] count, [privacy] largest_local_loss and [price] error is not "
+                        "enough: change several of them"]
 
 
 KIND = MeanKind()

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 
 __all__ = ["check_line", "check_reference", "check_text"]
 
@@ -57,7 +58,7 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
     if text != text.strip():
         raise InvalidInput(field, f"{whose} has spaces around it")
     if len(text) > longest:
-        raise InvalidInput(field, f"{whose} has {len(text)} characters", f"must have at most {longest}")
+        raise InvalidInput(field, f"{whose} has {counted(len(text), 'character')}", f"must have at most {longest}")
     return text
 
 
@@ -74,8 +75,9 @@ def check_reference(reference: object) -> str:
     """
     if not isinstance(reference, str) or not _REFERENCE.fullmatch(reference) or "//" in reference:
         raise InvalidInput("reference", f"{str(reference)[:40]!r} is not a reference of a payment",
-                           "must be 1 to 35 of A-Z a-z 0-9 / - ? : ( ) . , ' + and space, begin with a letter or "
-                           "digit, not end with a space or slash, and have no two slashes together")
+                           "must have 1 to 35 characters out of A-Z a-z 0-9 / - ? : ( ) . , ' + and space; the first "
+                           "must be a letter or a digit, the last must not be a space or a slash, and no two slashes "
+                           "may stand together")
     return reference
 
 
@@ -86,7 +88,7 @@ def check_text(field: str, text: object) -> str:
         InvalidInput: the text is empty, is no text, or has half of a surrogate pair.
     """
     if not isinstance(text, str) or not text:
-        raise InvalidInput(field, f"{text!r} is no text" if not isinstance(text, str) else "is empty")
+        raise InvalidInput(field, f"{text!r} is not a text" if not isinstance(text, str) else "is empty")
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -9,6 +9,7 @@ import io
 from collections.abc import Iterator
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 
 __all__ = ["decoded", "rows"]
 
@@ -49,7 +50,8 @@ def rows(
     names = _columns(header, required, optional, others)
     for line, cells in records:
         if len(cells) != len(header):
-            raise InvalidInput(f"line {line}", f"has {len(cells)} cells", f"must have {len(header)}, as the header")
+            raise InvalidInput(f"line {line}", f"has {counted(len(cells), 'cell')}",
+                               f"must have {len(header)}, as the header")
         yield line, {name: cells[place] for name, place in names.items()}
 
 

@@ -198,7 +198,7 @@ class _Report:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Note the beginning of an element."""
         if not self._path and tag != f"{{{NAMESPACE}}}Document":
-            raise InvalidInput("report", "is no status report that is known here", f"must be a {NAMESPACE[-15:]}")
+            raise InvalidInput("report", "is not a status report in a known format", f"must be a {NAMESPACE[-15:]}")
         if len(self._path) == _DEEPEST:
             raise InvalidInput("report", f"is nested deeper than {_DEEPEST} elements")
         outer = _BLOCKS.get(tuple(self._path), ())
@@ -231,7 +231,8 @@ class _Report:
     def _close_block(self, path: tuple[str, ...], found: dict[str, str]) -> None:
         of, code = (found.get(name, "") for name in _BLOCKS[path])
         if code and not _CODE.fullmatch(code):
-            raise InvalidInput(_BLOCKS[path][1], "is no status code", "must be up to four capitals and digits")
+            raise InvalidInput(_BLOCKS[path][1], "this element holds no valid status code",
+                               "must hold up to four capitals and digits")
         status = _FINAL.get(code)
         if path != _SINGLE:
             self.wholes.append((of, status))

@@ -46,7 +46,7 @@ def digits(currency: str) -> int:
         (2, 0, 3)
     """
     if not _CODE.fullmatch(currency) or currency in _NO_MONEY:
-        raise InvalidInput("currency", f"{currency!r} is no currency that a bank pays in",
+        raise InvalidInput("currency", f"{currency!r} is not the code of a currency that a bank pays in",
                            "must be a code of ISO 4217, such as EUR")
     return _EXCEPTIONS.get(currency, 2)
 
@@ -136,7 +136,7 @@ def _day(batch: Batch, execute: date | None) -> str:
     if execute is None:
         return written
     if not isinstance(execute, date) or isinstance(execute, datetime):
-        raise InvalidInput("execute", f"{execute!r} is no day", "must be a datetime.date")
+        raise InvalidInput("execute", f"{execute!r} is not a day", "must be a datetime.date")
     if execute.isoformat() < written:
         raise InvalidInput("execute", f"{execute} lies before {written}, when the batch was written")
     return execute.isoformat()

@@ -13,6 +13,7 @@ from confide.campaign.payouts._letters import check_line, check_text
 from confide.campaign.payouts._rows import decoded, rows
 from confide.contract.errors import InvalidInput
 from confide.contract.files import as_path, read_bytes, reading
+from confide.contract.words import counted
 
 __all__ = ["LONGEST_NAME", "Payee", "check_account", "parse_payees", "read_payees"]
 
@@ -104,7 +105,7 @@ def _check_iban(owner: str, iban: str) -> None:
                            "its first two letters must be such a country's code") from None
     except exceptions.InvalidLength:
         expected = schwifty.IBAN(iban, allow_invalid=True).spec.iban_length
-        raise InvalidInput("iban", f"the IBAN of {owner} has {len(iban)} characters",
+        raise InvalidInput("iban", f"the IBAN of {owner} has {counted(len(iban), 'character')}",
                            f"an IBAN of its country has {expected}") from None
     except exceptions.InvalidChecksumDigits:
         raise InvalidInput("iban", f"the IBAN of {owner} has wrong check digits: correct a typing error") from None

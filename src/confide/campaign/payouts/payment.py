@@ -109,16 +109,17 @@ class Batch:
         if self.number > _LARGEST_NUMBER:
             raise InvalidInput("number", f"{self.number} is too large", f"must be at most {_LARGEST_NUMBER}")
         if not is_power_of_ten(self.minor_units):
-            raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
+            raise InvalidInput("minor_units", f"{self.minor_units} is not a power of ten",
                                f"must be 1, 10, 100, and so on up to 10^{MOST_DIGITS}")
         if not _is_time(self.written):
-            raise InvalidInput("written", f"{self.written!r} is no time", "must be like 2026-03-01T12:00:00Z, in UTC")
+            raise InvalidInput("written", f"{self.written!r} is not a time",
+                               "must be like 2026-03-01T12:00:00Z, in UTC")
         object.__setattr__(self, "payments", tuple(self.payments))
         self._check_payments()
 
     def _check_payments(self) -> None:
         if not self.payments:
-            raise InvalidInput("payments", "there are none", "a batch must have at least one")
+            raise InvalidInput("payments", "the list is empty", "a batch must have at least one payment")
         seen: set[str] = set()
         for payment in self.payments:
             if payment.reference in seen:

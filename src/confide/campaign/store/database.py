@@ -229,7 +229,7 @@ def _checked(url: str | URL) -> URL:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         shown = re.sub(r"^([\w+]+://)?.*@", r"\1***@", str(url))[:80]  # before the @ there may be a password
-        raise InvalidInput("store", f"{shown!r} is no URL of a database", _FORMS) from None
+        raise InvalidInput("store", f"{shown!r} is not the URL of a database", _FORMS) from None
     if parsed.drivername not in _DRIVERS:
         raise InvalidInput("store", f"{parsed.drivername} is not supported", _FORMS)
     parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
@@ -253,7 +253,7 @@ def _engine(url: URL) -> Engine:
     try:  # an error must not show what was written
         engine = create_engine(url, hide_parameters=True, pool_size=_POOL, pool_timeout=_ASKING, **options)
     except ArgumentError:  # such as a host in SQLite's
-        raise InvalidInput("store", f"{url.render_as_string(hide_password=True)} is no URL of a database",
+        raise InvalidInput("store", f"{url.render_as_string(hide_password=True)} is not the URL of a database",
                            _FORMS) from None
     if url.drivername == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)

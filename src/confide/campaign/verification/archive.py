@@ -99,7 +99,7 @@ def members(
             start, listed = _listed(file, most, refused)
             return _members(file, list(_entries(listed)), start, largest, room, refused)
         except _Odd as odd:
-            raise refused(f"is no plain .zip of a pack: {odd}", "unpack it, and name the folder") from None
+            raise refused(f"is not a plain .zip of a pack: {odd}", "unpack it, and name the folder") from None
         except (zlib.error, struct.error, OSError):
             raise refused("is not a complete .zip of a pack") from None
 
@@ -110,11 +110,11 @@ def _listed(file: BinaryIO, most: int, refused: Callable[..., InvalidInput]) -> 
     file.seek(max(0, size - _END.size - 20))
     tail = file.read()
     if len(tail) < _END.size or tail[-_END.size :][:4] != _END_MARK or tail.startswith(_LARGE_MARK):
-        raise refused("is no folder and no .zip of a pack", "name the folder that holds the pack, or the pack.zip that "
-                      "the service hands out")
+        raise refused("is neither a folder nor a .zip of a pack",
+                      "name the folder that holds the pack, or the pack.zip that the service hands out")
     _, disk, first, here, count, length, start, comment = _END.unpack(tail[-_END.size :])
     if comment:
-        raise refused("is no .zip of a pack", "it has a comment, and no pack of confide has one")
+        raise refused("is not a .zip of a pack", "it has a comment, and no pack of confide has one")
     if max(here, count) > most or length > most * _LONGEST_ENTRY:
         raise refused("holds too many files", f"a pack holds at most {most:,}")
     if (disk, first, here) != (0, 0, count):
@@ -191,14 +191,14 @@ def _wanted(entry: _Entry, name: str, room: Callable[[str], int], strange: dict[
     is no file.
     """
     if entry.mode < 0 or stat.S_IFMT(entry.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        strange[name] = "is a link" if stat.S_ISLNK(max(0, entry.mode)) else "is no file"
+        strange[name] = "is a link" if stat.S_ISLNK(max(0, entry.mode)) else "is not a file"
     elif entry.name.endswith("/"):
         if entry.size or entry.packed:
             raise _Odd(f"the folder {name} has contents")
         if name != "columns":
             strange[name] = "is a folder"
     elif stat.S_ISDIR(entry.mode):
-        strange[name] = "is no file"
+        strange[name] = "is not a file"
     else:
         return room(name)
     return -1

@@ -18,11 +18,13 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("the largest that any reports can lead to; each contract", "the largest loss for any reports; each contract"),
     ("Reports of sensitivity have no privacy: contracts follow from them",
      "The first reports have no privacy, since contracts follow from them"),
-    ("It rests on the noise of the others", "It depends on the noise of the others"),
+    ("It rests on the noise of the others", "The loss depends on the noise of the other participants"),
     ("while noise is drawn on her side and absence does not hang on offers",
      "if each device draws its own noise and absence does not depend on the offered contracts"),
     ("a fellow subtracts her own noise", "a fellow participant subtracts their own noise"),
     ("towards a fellow who knows her own noise", "towards a fellow participant who knows their own noise"),
+    ("towards all the others together", "towards all other participants together"),
+    ("whatever the others report, if each device", "for any reports of the other participants, if each device"),
     ("error of the estimate, where anything is bought", "error of the estimate, if the campaign buys records"),
     ("whatever is reported, while all send who agreed, and all records",
      "for any reports, if everybody who agreed sends a record, and all records"),
@@ -30,20 +32,20 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("of the total in the mean over the prior, whatever it is", "the mean of the total over any prior"),
     # goods
     ("the bidder ends satisfied, which the noise and the bids of all others decide",
-     "the bidder ends satisfied, which depends on the noise and on the bids of all others"),
+     "the bidder ends satisfied, which depends on the noise and on the bids of all other bidders"),
     ("bidders who are still outbid, or out of bids, at the end come on top, with 1 each at most",
      "bidders who are outbid or out of bids at the end add at most 1 each to the loss"),
     ("how much better a bidder with a good would do with another one",
      "the gain of a bidder with a good from another good"),
     ("whether prices are charged or not", "this holds with and without charged prices"),
     ("everybody has her favourite", "everybody has their favourite"),
-    ("nobody's good depends on what others report", "nobody's good depends on the others' reports"),
+    ("nobody's good depends on what others report", "nobody's good depends on other people's reports"),
     ("copies that are left of any good with a price", "remaining copies of any good with a price"),
     ("by all bidders who are not left outbid or out of bids", "by all bidders who do not end outbid or out of bids"),
     ("in the mean, whatever the others report; the probability that she ends outbid, out of bids, not admitted or cut "
      "off comes on top, and has no bound",
-     "in the mean over the noise, for any reports of the others; the probability that the bidder ends outbid, out of "
-     "bids, not admitted or cut off is not included, and has no bound"),
+     "in the mean over the noise, for any reports of the other bidders; the probability that the bidder ends outbid, "
+     "out of bids, not admitted or cut off is not included, and has no bound"),
     ("a good that is not worth its final price is not taken; her loss of privacy is not counted",
      "nobody takes a good that is not worth its final price; the loss of privacy is not counted"),
     ("whoever sees her own good, such as its provider, learns it",
@@ -54,32 +56,32 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "the bidder gets the requested good by their public number, which is drawn in the run"),
     ("in the mean, whatever the others report; the probability that her coin does not, which the rates tell "
      "afterwards, comes on top",
-     "in the mean over the noise, for any reports of the others; the probability that the bidder does not get it, "
-     "which the published rates show after the run, is not included"),
+     "in the mean over the noise, for any reports of the other bidders; the probability that the bidder does not get "
+     "it, which the published rates show after the run, is not included"),
     ("nobody asks for a good that is not worth its price; her loss of privacy is left out",
      "nobody asks for a good that is not worth its price; the loss of privacy is not counted"),
     # markets
     ("each person while all others play the same strategy and all hold the design's prior",
-     "each person, if all others play the same strategy and everybody has the prior of the plan"),
+     "each person, if all other people play the same strategy and everybody has the prior of the plan"),
     ("each person who knows her own bit and nothing else that explains why bits go together, such as her group, while "
      "all others play the same strategy and hold the design's prior",
      "each person who knows their own bit and nothing else that explains why bits go together, such as their group, if "
-     "all others play the same strategy and have the prior of the plan"),
+     "all other people play the same strategy and have the prior of the plan"),
     ("each person whose cost per nat is at most {}, while all others play the equilibrium and all hold the design's "
      "prior",
-     "each person with a cost of at most {1} per nat, if all others play the equilibrium and everybody has the prior "
-     "of the plan"),
+     "each person with a cost of at most {1} per nat, if all other people play the equilibrium and everybody has the "
+     "prior of the plan"),
     ("of the randomiser that runs on her side, never of the payments; towards everybody",
      "the level of the randomiser on the participant's device, never of the payments; it holds towards everybody"),
-    ("over all channels; the best report", "this covers every way to report; the best report"),
+    ("over all channels; the best report", "the promise covers every way to report; the best report"),
     ("Not the only equilibrium: everybody reporting the same is one too, and usually pays more",
      "There are other equilibria: everybody gives the same report, which usually pays more"),
     ("Who knows her group is not among them. Not the only equilibrium: collusive ones pay too",
      "It does not cover people who know their group. There are other equilibria: collusive ones pay too"),
     ("over all channels, and over those up to the ceiling where there is one; nobody dearer gains by taking part. Not "
      "the only equilibrium: everybody reporting the same is one too",
-     "this covers every way to report, up to the ceiling if there is one; nobody with a higher cost gains by taking "
-     "part. There are other equilibria: everybody gives the same report"),
+     "the promise covers every way to report, up to the ceiling if there is one; nobody with a higher cost gains by "
+     "taking part. There are other equilibria: everybody gives the same report"),
     ("exact, when all play the equilibrium and take part as expected",
      "exact, if everybody plays the equilibrium and takes part as expected"),
     ("in this equilibrium; largest payment over all", "in this equilibrium; the largest payment is over all"),
@@ -97,7 +99,7 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("whoever provides what she gets learns it", "the provider of a participant's part learns this part"),
     ("the value of what she gets, less its price,", "the value of the participant's part, less its price,"),
     ("whatever the others report, where contributions are verified",
-     "whatever the others report, if contributions are verified"),
+     "for any reports of the other participants, if contributions are verified"),
     ("excess of any row, of what is delivered", "excess of any row, for the delivered parts"),
     ("excess of each row, of what is handed out", "excess of each row, for the parts"),
     ("excess of each row, of what was handed out", "excess of each row, for the parts"),
@@ -116,11 +118,11 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("a whole part may cost more than it is worth; scaled payments never do",
      "a whole part may cost more than its value; with scaled payments it never does"),
     ("of her average at the charged prices: it may cost alpha more than it is worth",
-     "this is about the participant's average at the charged prices, which may cost alpha more than its value"),
+     "the promise is about the participant's average at the charged prices, which may cost alpha more than its value"),
     ("no bound covers those who get nothing because", "no bound covers participants who get nothing because"),
     # regressions, releases and searches
     ("holds for every data set, whether or not the priors are right; n is public",
-     "this holds for every data set, whether or not the priors are right; the number of people is public"),
+     "the promise holds for every data set, whether or not the priors are right; the number of people is public"),
     ("at these sizes the bound is no less than the most that a lie could cost: it would say nothing",
      "at these sizes, the bound on the gain is not below the largest cost of a lie, so it says nothing"),
     ("(predictions up to R0, residuals up to M): no theorem covers that; widen",
@@ -136,8 +138,8 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("what was really paid in all is a function of private records and is not published",
      "the real total depends on private records and is not published"),
     ("of the records with even weights and optimal best responses; the certificate adds what the weights change",
-     "this is for the records with even weights and optimal best responses; the certificate adds the effect of the "
-     "weights"),
+     "the bound is for the records with even weights and optimal best responses; the certificate adds the effect of "
+     "the weights"),
     ("one record is replaced by another; how many there are is public",
      "one record is replaced by another, and the number of records is public"),
     ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
@@ -180,10 +182,10 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "at the start. You get it back together with your payment, so you never owe anything."),
     ("You leave {}", "You leave a deposit of {1}"),
     ("Why it pays to take part and to let your device do what it says: if everybody else does, you expect",
-     "Why taking part with your device's report pays: if everybody else does the same, you expect"),
+     "Taking part with your device's report pays. If everybody else does the same, you expect"),
     ("Why it pays to take part and to let your device do what it says: reports that agree with those of your peers are "
      "paid, so that you expect",
-     "Why taking part with your device's report pays: reports that agree with those of your peers are paid. If "
+     "Taking part with your device's report pays. Reports that agree with those of your peers are paid. If "
      "everybody else does the same, you expect"),
     (" if everybody else does the same, and any other way of reporting earns less, once the privacy that it costs is "
      "counted at",
@@ -191,10 +193,11 @@ _PAGES: tuple[tuple[str, str], ...] = (
     (", and any other way of reporting earns less than that, once the privacy that it costs is counted at",
      ". Any other way to report earns less, if the privacy that you spend costs you"),
     (" for this level. A report that meets the majority of the others is paid; how much follows from",
-     " at this level. A report with the majority of the others is paid. The amount follows from"),
+     " at this level. A report with the majority of the other reports is paid. The amount follows from"),
     (" for this level. This holds for who knows her own answer, and not why her peers' answers are like hers.",
      " at this level. This holds if you know your own answer, and do not know why your peers' answers are like "
      "yours."),
+    ("with the majority of the others\tagainst it", "with the majority of the other reports\tagainst it"),
     ("taking part is worth it up to this worth of a nat\t", "taking part pays people with a cost per nat of at most\t"),
     ("when as many take part: a report with the majority, and against it\t",
      "payment if that many take part: for a report with the majority, and against it\t"),
@@ -266,26 +269,28 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "You get up to {1} goods. Everybody's rows decide which."),
     # means
     ("share of profiles of reports in which anything is bought\t",
-     "share of profiles of reports for which the campaign buys records\t"),
+     "share of the simulated sets of reports for which the campaign buys records\t"),
     ("largest that any reports can lead to, where anything is bought\t",
      "largest error for any reports, if the campaign buys records\t"),
-    ("of guessing the middle of the range, at most\t", "largest error of the middle of the range as a guess\t"),
+    ("of guessing the middle of the range, at most\t",
+     "largest possible error of guessing the middle of the range, without any records\t"),
     ("largest that any reports can lead to: what is charged\t",
      "largest local loss for any reports, charged to the ledger\t"),
     ("largest that any reports can lead to\t", "largest central loss for any reports\t"),
     ("profiles of reports, made up from the belief in the campaign file; the rest holds whatever is reported.",
-     "profiles of reports that follow the belief in the campaign file. All other figures hold for any reports."),
+     "simulated sets of reports that follow the belief in the campaign file. All other figures hold for any reports."),
     ("of whoever is asked for a record, on average\t", "for a person who is asked for a record, on average\t"),
     ("of whoever is not asked, or sends nothing\t", "for a person who is not asked, or sends nothing\t"),
     ("of anybody, at most\t", "for anybody, at most\t"),
-    ("what is known already is cheaper than the mean", "the guess without buying is cheaper than the mean"),
+    ("what is known already is cheaper than the mean", "guessing without any records costs less than buying the mean"),
     ("You are asked first how you fear two leaks, as one number",
-     "First, you are asked how much you fear two leaks, as one number"),
+     "First, you are asked how much you fear a leak to the operator, compared with a leak to the public. You answer "
+     "with one number,"),
     (". 1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: the "
      "operator sees it, and everybody's contract follows from everybody's number.",
      ". 1 means that you fear only the operator's knowledge about you. 0 means that you fear only the public's "
-     "knowledge about you. The number is no secret: the operator sees it, and each contract depends on everybody's "
-     "numbers."),
+     "knowledge about you. The number is not secret: the operator sees it, and each contract depends on "
+     "everybody's numbers."),
     ("On a contract that you agreed to you are asked:", "Second, if you agreed to a contract, you are asked:"),
     ("? A number from {} to", "? You give a number from {1} to"),
     (". Your device adds the noise before it leaves; the number itself stays with you.",
@@ -344,8 +349,8 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "excess in the certificate, with probability {1}, as a share of the supplies\t"),
     ("Warning: prices may not arrive in so few rounds, and the certificate will say so: burn_in = {} and rounds = {} "
      "would do.",
-     "Warning: prices may not settle in so few rounds, and the certificate will then say so: burn_in = {1} and rounds "
-     "= {2} are enough."),
+     "Warning: prices may not settle in so few rounds. Then the certificate says so. To settle, burn_in = {1} and "
+     "rounds = {2} are enough."),
     ("{}% of excess may be claimed\tbut for noise\t", "excess of up to {1}%\texcept for noise\t"),
     ("% kept back\t", "% in reserve\t"),
     ("\tnothing is promised", "\tno promise"),
@@ -370,7 +375,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("What was really paid depends on private records; it is the operator's and is not published.",
      "The real total depends on private records. Only the operator knows it, and it is not published."),
     ("if everybody were predicted at the center, at most\t",
-     "largest error of the middle of the range as a prediction\t"),
+     "largest possible error of predicting the middle of the range, without any records\t"),
     *((former.replace("EUR", currency), now.replace("EUR", currency)) for currency in ("EUR", "USD", "GBP")
       for former, now in (
         ("a typical payment; nine in ten lie between\t{} EUR; {} EUR and ",
@@ -386,25 +391,27 @@ _PAGES: tuple[tuple[str, str], ...] = (
          "Take part if a nat of privacy is worth at most {1} EUR to you: then taking part pays on average, and it pays "
          "more if a nat is worth less to you. If a nat is worth more to you, stay away. Your device asks you for this "
          "value and chooses the best level for you, from {2} to {3}. Your device tells nobody the value or the level. "
-         "You are paid for a report with the majority of the others, and you pay for a report against it. The operator "
-         "sees that you took part, and can conclude that a nat is worth at most {1} EUR to you."),
+         "You are paid for a report with the majority of the other reports, and you pay for a report against this "
+         "majority. The operator sees that you took part, and can conclude that a nat is worth at most {1} EUR to "
+         "you."),
         ("Why the truth is best: you are taken to want {} EUR for a nat of loss towards the operator if you fear that "
          "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
          "you more than it pays: whatever the others say.",
-         "Why the true number is best for you: the campaign assumes that a nat of loss towards the operator costs you "
+         "The true number is best for you. The campaign assumes that a nat of loss towards the operator costs you "
          "your number times {1} EUR, and that a nat towards the public costs you the rest of {1} EUR. With this cost "
          "of privacy, no other number gives you more, and taking part never costs you more than it pays. This "
-         "holds for any reports of the others."))),
+         "holds for any reports of other people."))),
     ("truth radius: moves of the prediction that surely lose (it lies within +-{}, scaled)",
-     "truth radius: lies that move the prediction by more lose for sure (predictions lie within +-{1}, scaled)"),
+     "truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie within "
+     "+-{1}, scaled)"),
     ("people for whom some answer surely loses\t", "people with at least one answer that loses for sure\t"),
     ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)\t",
      "largest error of the peers' estimate, on average over everybody else and the noise (scaled)\t"),
     ("covered: people whose privacy costs them at most\t",
      "the promises of truth and participation cover people with a privacy cost of at most\t"),
     ("lies and empty slots that truth and accuracy allow for\t",
-     "lies and empty slots allowed for in truth and accuracy\t"),
+     "lies and empty slots that the promises of truth and accuracy allow\t"),
     # searches
     ("Of this very list: its probability changes by at most e^{} = {} when one protected person's contacts are "
      "changed, because so many searches were made. That is no promise beforehand, and",
@@ -605,7 +612,7 @@ def promises_today(value: Any) -> Any:
 
     Example:
         >>> promises_today([{"who": "everybody, whatever the others report, where contributions are verified"}])
-        [{'who': 'everybody, whatever the others report, if contributions are verified'}]
+        [{'who': 'everybody, for any reports of the other participants, if contributions are verified'}]
     """
     if isinstance(value, str):
         return _worded(value, _OF_PROMISES)

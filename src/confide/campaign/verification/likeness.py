@@ -253,7 +253,7 @@ def contradict(now: pa.Table, then: str) -> bool:
     try:
         head, *rows = csv.reader(io.StringIO(then), strict=True)
     except (csv.Error, ValueError) as error:
-        raise Broken(f"a table is no CSV: {error}") from None
+        raise Broken(f"a table is not CSV: {error}") from None
     if len(set(head)) < len(head) or any(len(row) != len(head) for row in rows):
         raise Broken("a table has cells without a heading of their own")
     shared = [name for name in now.column_names if name in head]

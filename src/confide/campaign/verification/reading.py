@@ -151,7 +151,7 @@ class _Found:
                 if self.seen == before:
                     self.strange[path] = "holds nothing"
             elif not stat.S_ISREG(mode):
-                self.strange[path] = next((word for fits, word in _KINDS if fits(mode)), "is no file")
+                self.strange[path] = next((word for fits, word in _KINDS if fits(mode)), "is not a file")
             elif self.wanted(path):
                 self.files[path] = self.read(folder, entry.name, path)
             elif not is_table(path) and path not in _SHOWN:
@@ -173,7 +173,7 @@ class _Found:
         with os.fdopen(os.open(name, _OPEN | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=folder), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise self.refused(f"{path} is no file")
+                raise self.refused(f"{path} is not a file")
             if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _SHORT else LARGEST):
                 raise self.refused(f"{path} is too large",
                                    f"a pack can have at most {LARGEST:,} bytes, and each text in it {TEXT_LIMIT:,}")

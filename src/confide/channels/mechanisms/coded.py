@@ -39,6 +39,7 @@ from confide.channels.mechanisms.integer_tables import (
 )
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_letters
 from confide.contract.errors import InvalidInput, NotGuaranteed, Unsupported
+from confide.contract.words import counted
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.arguments import as_stream
 from confide.privacy.primitives.choosing import draw_digits, draw_through
@@ -57,7 +58,7 @@ def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
     """
     found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
     if len(found) != count:
-        raise InvalidInput("rows", f"{len(found)} rows", f"must be {count}")
+        raise InvalidInput("rows", counted(len(found), "row"), f"must be {count}")
     return found
 
 
@@ -73,9 +74,11 @@ class CodedRows:
 
     def __init__(self, tables: Sequence[IntegerTable], which: NDArray[np.int64] | None, rows: int) -> None:
         if len({table.weights.shape[1] for table in tables}) > 1:
-            raise Unsupported("table", "rows with different numbers of outputs", "add outputs of probability 0")
+            raise Unsupported("table", "a channel of rows with different numbers of outputs",
+                              "add outputs of probability 0")
         if sum(table.weights.size for table in tables) > _CELLS:
-            raise Unsupported("letters", f"{len(tables)} tables of {tables[0].weights.size} cells", "use fewer letters")
+            raise Unsupported("letters", f"a channel of {len(tables)} tables of {tables[0].weights.size} cells",
+                              "use fewer letters")
         self.tables, self.which, self.records = tuple(tables), which, rows
         self.letters = tables[0].letters
 

@@ -154,7 +154,8 @@ class KernelMechanism(FittedMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self._product and not self._counted and self.prior.cells > LARGEST_FULL:
-            raise Unsupported("prior", f"{self.letters}^{self.records} databases", f"at most {LARGEST_FULL:,}")
+            raise Unsupported("prior", f"a law of {self.letters}^{self.records} databases",
+                              f"at most {LARGEST_FULL:,} databases")
         least = kernel_level(self.prior)
         if self.epsilon < least:
             if math.isinf(least):

@@ -28,6 +28,7 @@ from confide.contract.guarantees import Source
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.response import response_table
 
 __all__ = ["TopK", "WaterFilling"]
@@ -47,7 +48,7 @@ class _RowMechanism(FittedMechanism):
                               "use KernelMechanism or RandomizedResponse")
         super().__post_init__()
         if self.letters > _LETTERS:
-            raise InvalidInput("prior", f"{self.letters} letters", f"must be at most {_LETTERS}")
+            raise InvalidInput("prior", f"has {counted(self.letters, 'letter')}", f"must be at most {_LETTERS}")
 
 
 @wire("TopK", "prior prior_provenance epsilon")

@@ -118,7 +118,8 @@ class TableMechanism(GivenChannel):
             return self._rows(it)
         table = it.table()
         if table.size > _CELLS:
-            raise Unsupported("table", f"{table.shape[0]} x {table.shape[1]} cells", f"at most {_CELLS:,}")
+            raise Unsupported("table", f"a table of {table.shape[0]} x {table.shape[1]} cells",
+                              f"at most {_CELLS:,} cells")
         law = None if self.prior is None else self.prior.vector()
         return CodedTable(integer_table(table, it.letters, it.records, dp=dp, identifiability=level, law=law))
 

@@ -123,7 +123,7 @@ def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
     from scipy.stats import binom  # slow to import, and only exchangeable priors over two letters need it
 
     if rows > MOST_ROWS:
-        raise Unsupported("records", f"{rows:,} rows of an exchangeable prior", f"at most {MOST_ROWS:,}")
+        raise Unsupported("records", f"an exchangeable prior of {rows:,} rows", f"at most {MOST_ROWS:,} rows")
     log_law, changed = np.full((rows + 1, rows + 1), -np.inf), np.zeros((rows + 1, rows + 1))
     best = np.full((rows + 1, rows + 1), -1.0)
     number = np.arange(rows + 1)
@@ -281,8 +281,8 @@ def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> Slo
         law, shift = np.exp(prior.log_types), float(np.exp(prior.log_types) @ kernel.log_scale)
     else:
         if prior.cells > LARGEST_SLOPE:
-            raise Unsupported("prior", f"{prior.cells:,} databases",
-                              f"at most {LARGEST_SLOPE:,}; or an exchangeable law")
+            raise Unsupported("prior", f"a law of {prior.cells:,} databases",
+                              f"at most {LARGEST_SLOPE:,} databases; or an exchangeable law")
         kernel, law, shift = HammingProduct(prior.letters, prior.records, slope), prior.vector(), 0.0
     with one_core_each("blas"):  # products are short: threads would wait for each other
         return _Solver(kernel, law / law.sum(), slope, shift).solve(start)

@@ -209,7 +209,7 @@ def failure_probability(people: int, epsilon: float, error: float, *, ones: Arra
     """
     n, level, width = whole("people", people, at_least=1), as_level("epsilon", epsilon), positive("error", error)
     if n > LARGEST_EXACT:
-        raise Unsupported("people", f"the exact failure probability of {n}", f"at most {LARGEST_EXACT}")
+        raise Unsupported("people", f"the exact failure probability for {n} people", f"at most {LARGEST_EXACT} people")
     if counts is not None:
         law = as_probabilities(counts)
         if law.shape != (n + 1,) or np.any(law < 0) or not abs(float(law.sum()) - 1.0) <= 1e-9:

@@ -39,6 +39,7 @@ from confide.contract.guarantees import (
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.market.costs import Cost, PlainNumbers
 from confide.market.equilibrium import Others, interim_matrix
 from confide.market.matching import KnownLevel, MatchingPayment, Paid, PeerStatistic, Quote, check_payable, quote_of
@@ -314,7 +315,7 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
     quote, attended = market.quote(), market.people * market.presence
     theorem = Source(document=_DOCUMENT, statement="Theorem 9", spec="data_market 4")
     who = ("each person who knows their own bit and nothing else that explains why bits go together, such as their "
-           "group, if all others play the same strategy and have the prior of the plan")
+           "group, if all other people play the same strategy and have the prior of the plan")
     return Guarantees((
         Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
@@ -322,7 +323,7 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
                      "everybody, since counts, payments and the estimate are made from the reports; levels of repeated "
                      "reports add up"),
         Truthfulness(gain=0.0, baseline=quote.participation, who=who, source=theorem,
-                     note="this covers every way to report; the best report that ignores the bit earns "
+                     note="the promise covers every way to report; the best report that ignores the bit earns "
                           f"{quote.margin:.6g} less. It does not cover people who know their group. There are other "
                           "equilibria: collusive ones pay too"),
         Participation(utility=quote.participation, who=who, source=theorem,
@@ -417,7 +418,7 @@ def audit_groups(market: PairMarket, sizes: ArrayLike, ones: ArrayLike,
     size, one = as_groups(sizes, ones)
     names = list(range(1, size.size + 1)) if groups is None else list(groups)
     if len(names) != size.size:
-        raise InvalidInput("groups", f"are {len(names)} names", f"must be {size.size}")
+        raise InvalidInput("groups", f"are {counted(len(names), 'name')}", f"must be {size.size}")
     peer, found = market.strategy.channel[:2], []
     for name, n, k in zip(names, size, one, strict=True):
         zero = n - k

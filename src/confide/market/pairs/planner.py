@@ -69,11 +69,11 @@ class TooFewPeople(InvalidInput):
     def __init__(
         self, error: float, criterion: str, people: int, attempt: Callable[..., Any], error_reached: float
     ) -> None:
-        ways = [*tried("need people >= {people}", attempt, people=people),
+        ways = [*tried("choose people >= {people}", attempt, people=people),
                 *tried("error >= {error}", attempt, error=error_reached)]
         reported = [each.settings["people"] for each in ways if "people" in each.settings]
         self.error, self.criterion, self.people = error, criterion, int(reported[0]) if reported else people
-        super().__init__("error", f"{error:g} is out of reach of the criterion {criterion} with this number of people",
+        super().__init__("error", f"{error:g} is out of reach by the criterion {criterion} with this number of people",
                          [*ways, "another criterion"])
 
 

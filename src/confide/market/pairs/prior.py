@@ -21,6 +21,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import printed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.market.costs import PlainNumbers
 from confide.market.signal_model import SignalModel
 from confide.numerics.sums import running_sum
@@ -93,7 +94,8 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
         found.append(table.astype(np.float64))
     size, one = found
     if size.shape != one.shape:
-        raise InvalidInput("ones", f"are for {one.size} groups", f"must be for {size.size} groups")
+        raise InvalidInput("ones", f"are for {counted(one.size, 'group')}",
+                           f"must be for {counted(size.size, 'group')}")
     if np.any(size < 2):
         raise InvalidInput("sizes", "contain a group of fewer than 2 people", "each must be at least 2")
     if np.any((one < 0) | (one > size)):
@@ -352,7 +354,7 @@ def log_report_law(log_counts: NDArray[np.float64], epsilon: float) -> NDArray[n
     """
     m = log_counts.shape[-1] - 1
     if m > LARGEST_LAW:
-        raise Unsupported("people", f"the law of the reports of {m}", f"at most {LARGEST_LAW}")
+        raise Unsupported("people", f"the law of the reports of {m} people", f"at most {LARGEST_LAW} people")
     keep, flip = float(scipy.special.log_expit(epsilon)), float(scipy.special.log_expit(-epsilon))
     factorial = scipy.special.gammaln(np.arange(1.0, m + 2.0))
     k, law = np.arange(m + 1), log_counts[..., m:]

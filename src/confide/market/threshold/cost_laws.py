@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.market.costs import PlainNumbers
 
 __all__ = [
@@ -207,7 +208,7 @@ class HistogramLaw(PlainNumbers, CostLaw):
             where = float(edges[1:][int(np.argmax(np.diff(edges) <= 0))])
             raise InvalidInput("edges", f"do not rise at {where:g}: the law would have an atom", "must rise")
         if weights.size != edges.size - 1 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-            raise InvalidInput("weights", f"are not weights of {edges.size - 1} cells",
+            raise InvalidInput("weights", f"are not weights of {counted(edges.size - 1, 'cell')}",
                                "must be one weight for each cell, >= 0")
         if not weights.sum() > 0:
             raise InvalidInput("weights", "are all 0", "at least one must be above 0")
@@ -274,7 +275,8 @@ class MixtureLaw(PlainNumbers, CostLaw):
         super().__post_init__()
         weights = [float(each) for each in self.weights]
         if not self.laws or len(weights) != len(self.laws):
-            raise InvalidInput("weights", f"are {len(weights)} for {len(self.laws)} laws", "must be one for each law")
+            raise InvalidInput("weights", f"are {len(weights)} for {counted(len(self.laws), 'law')}",
+                               "must be one for each law")
         object.__setattr__(self, "weights", tuple(each / sum(weights) for each in weights))
 
     def cdf(self, cost: ArrayLike) -> Any:

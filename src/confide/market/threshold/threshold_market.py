@@ -575,7 +575,7 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
     signal_model = market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 7", spec="data_market 3",
                      erratum="xi(c) does not exist for all c above the threshold; its conclusion stands")
-    who = (f"each person with a cost of at most {market.cost_threshold:.6g} per nat, if all others play the "
+    who = (f"each person with a cost of at most {market.cost_threshold:.6g} per nat, if all other people play the "
            "equilibrium and everybody has the prior of the plan")
     lowest, highest = market.liability()
     ours = Source(document="confide", statement="a ceiling on levels, kept by each person's client",
@@ -591,8 +591,9 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
                 part="one report",
                 source=ours if math.isfinite(market.largest_level) else printed, note=f"{how}; {floor}"),
         Truthfulness(gain=0.0, baseline=market.terms.stake, who=who, source=theorem,
-                     note="this covers every way to report, up to the ceiling if there is one; nobody with a higher "
-                          "cost gains by taking part. There are other equilibria: everybody gives the same report"),
+                     note="the promise covers every way to report, up to the ceiling if there is one; nobody with a "
+                          "higher cost gains by taking part. There are other equilibria: everybody gives the same "
+                          "report"),
         Participation(utility=0.0, who=who, source=theorem, note="in expectation: a participant owes money with "
                       f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),

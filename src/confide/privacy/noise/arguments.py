@@ -221,7 +221,7 @@ def as_inputs(
                            f"must be one-dimensional whole numbers in 0..{rows - 1}, positions in the list of letters"
                            if array.dtype.kind == "b" else "must be one-dimensional whole numbers")
     if array.size and not (array.min() >= 0 and array.max() < rows):
-        raise InvalidInput(field, f"an entry is no {kind}", f"must be in 0..{rows - 1}")
+        raise InvalidInput(field, f"an entry is not a {kind}", f"must be in 0..{rows - 1}")
     return array.astype(np.int64)
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Overspent
+from confide.contract.words import counted
 from confide.privacy.charge import DrawCost
 from confide.privacy.meter import Meter
 from confide.privacy.noise.arguments import Stream, as_shape, as_stream
@@ -141,7 +142,8 @@ class NoiseSession:
             left, count = self._left[part], math.prod(shape)
             if left is not None:
                 if count > left:
-                    raise Overspent(self._line, f"{count:,} draws of {part!r}", f"{left:,} of the session are left")
+                    raise Overspent(self._line, f"{count:,} draws of {part!r}",
+                                    f"the session still pays for {counted(left, 'draw')}")
                 self._left[part] = left - count
         if self._meter is not None:
             self._meter.paid_before(self._opening, stream)

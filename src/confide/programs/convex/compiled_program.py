@@ -493,7 +493,7 @@ def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Ma
     """
     many = [instances] if isinstance(instances, Mapping) else list(instances)
     if not many:
-        raise InvalidInput("instances", "there are none")
+        raise InvalidInput("instances", "the list is empty", "must have at least one instance")
     if not isinstance(program, ConvexProgram):
         raise InvalidInput("program", f"{type(program).__name__} was not made by convex_program")
     return TauCheck(declared=program.taus, multiples=tuple(_least(program, one) for one in many))

@@ -117,7 +117,7 @@ class CallbackDemand(SetsOfGoods):
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
             raise InvalidInput("records", f"{type(data).__name__} is not a list of objects")
         if len(given) != self.people:
-            raise InvalidInput("records", f"{len(given)} of them", f"must be {self.people}, one for each slot")
+            raise InvalidInput("records", f"{len(given)} records", f"must be {self.people} records, one for each slot")
         bad = ~np.array(each_aside(_can_be_asked, given))
         refused_or_null("records", bad, "each must have methods demand(prices) and value(goods)", unusable)
         oracles = np.full(self.people, None, dtype=object)

@@ -287,7 +287,7 @@ def _checked(arcs: Any) -> tuple[tuple[int, int], ...]:
             raise
         raise InvalidInput("arcs", "are not pairs", "each must be (tail, head)") from None
     if not pairs:
-        raise InvalidInput("arcs", "there are none", "must be at least 1")
+        raise InvalidInput("arcs", "the list is empty", "must have at least 1 arc")
     for tail, head in pairs:
         if tail == head:
             raise InvalidInput("arcs", f"an arc joins node {tail} with itself")

@@ -215,7 +215,7 @@ def _needs(given: Any, resources: int) -> tuple[tuple[int, ...], ...]:
     except TypeError:
         raise InvalidInput("needs", "are not lists of resources", "must be one list for each project") from None
     if not needs:
-        raise InvalidInput("needs", "there are no projects", "must be at least 1")
+        raise InvalidInput("needs", "there are no projects", "must have at least 1 project")
     for project, some in enumerate(needs):
         if not some or len(set(some)) < len(some) or max(some) >= resources:
             raise InvalidInput("needs", f"the needs of project {project} cannot be used",

@@ -142,7 +142,7 @@ class XorBundles(SetsOfGoods):
         if not isinstance(data, Sequence) or isinstance(data, str | bytes):
             raise InvalidInput("records", f"{type(data).__name__} is neither lists of bids nor two arrays")
         if len(data) != self.people:
-            raise InvalidInput("records", f"{len(data)} of them", f"must be {self.people}, one for each slot")
+            raise InvalidInput("records", f"{len(data)} records", f"must be {self.people} records, one for each slot")
         goods, values = self._empty(self.people)
         bad = np.zeros(self.people, dtype=bool)
         for i, listed in enumerate(each_aside(self._reported, data)):

@@ -149,7 +149,7 @@ class FittedMarginals(Billboard):
         if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.shape != (rows,):
             raise InvalidInput("weights", "are not one double for each row", f"must have shape ({rows},)")
         if not ((weights > 0).all() and abs(float(weights.sum()) - 1.0) <= _UNIT):
-            raise InvalidInput("weights", "are no law", "must be > 0 with sum 1")
+            raise InvalidInput("weights", "are not a law", "must be > 0 with sum 1")
         non_negative("misfit", self.misfit, at_most=2.0 + _UNIT)
         non_negative("diversity", self.diversity, at_most=1.0 + _UNIT)
 

@@ -18,6 +18,7 @@ from confide._compiled import kernel_or_plain
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -202,7 +203,8 @@ class MeasuredTables:
             columns = tuple(j for j in members if j >= 0)
             if not columns or columns[-1] >= len(sizes) or list(columns) != sorted(set(columns)) or \
                     tuple(members[: len(columns)]) != columns:
-                raise InvalidInput("tables.members", "must name columns of the schema in ascending order")
+                raise InvalidInput("tables.members", "cannot be used",
+                                   "must name columns of the schema in ascending order")
             shape = tuple(sizes[j] for j in columns)
             end = at + int(np.prod(shape))
             if end > len(self.counts):
@@ -210,7 +212,7 @@ class MeasuredTables:
             found.append(RawTable(columns, self.counts[at:end].reshape(shape), sigma))
             at = end
         if len(found) < len(self) or at != len(self.counts):
-            raise InvalidInput("tables.counts", f"there are {len(self.counts)} counts for these tables",
+            raise InvalidInput("tables.counts", f"there are {counted(len(self.counts), 'count')} for these tables",
                                "must be one for each cell")
         return found
 
@@ -233,7 +235,7 @@ class MeasuredTables:
         if workload.kind != "conjunctions":
             raise InvalidInput("workload", f"holds {workload.kind}", "must hold conjunctions")
         if workload.attributes != schema.attributes:
-            raise InvalidInput("workload", f"is over {workload.attributes} attributes",
+            raise InvalidInput("workload", f"is over {counted(workload.attributes, 'attribute')}",
                                f"the schema has {schema.attributes}")
         estimate = np.full(len(workload), np.nan)
         deviation = np.full(len(workload), np.inf)

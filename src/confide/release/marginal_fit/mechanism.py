@@ -32,6 +32,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
+from confide.contract.words import counted
 from confide.privacy.accounting import Accountant, spendable, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
@@ -346,7 +347,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         if codes.schema != self.schema:
             raise InvalidInput("data", "is of another schema")
         if codes.records != self.records:
-            raise InvalidInput("data", f"{codes.records:,} records", f"must be records = {self.records:,}")
+            raise InvalidInput("data", f"has {counted(codes.records, 'record')}", f"must be records = {self.records:,}")
         return codes
 
     def _measure_one_way(

@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.words import counted
 
 __all__ = [
     "MOST_CLAUSES",
@@ -125,7 +126,7 @@ class Terms:
             raise InvalidInput("bits", f"an array of shape {bits.shape} and type {bits.dtype}",
                                f"must be {index.shape} zeros and ones")
         if len(weights) != len(index) or (weights == 0).any():
-            raise InvalidInput("weights", f"there are {len(weights)} weights for {len(index)} queries",
+            raise InvalidInput("weights", f"there are {counted(len(weights), 'weight')} for {len(index)} queries",
                                "must be one weight for each query, all different from 0")
         _check_rows(index, d)
         constant = whole("constant", self.constant)
@@ -204,7 +205,7 @@ class Terms:
         """The values q(x) of one record of d bits, (t,)."""
         x = np.asarray(record, dtype=np.bool_)
         if x.shape != (self.attributes,):
-            raise InvalidInput("record", f"an array of shape {x.shape}", f"must be {self.attributes} bits")
+            raise InvalidInput("record", f"an array of shape {x.shape}", f"must be {counted(self.attributes, 'bit')}")
         if self.kind == "parities":
             return np.asarray((x[self.index] & (self.index >= 0)).sum(axis=1) % 2 == 0)
         return np.asarray(((x[self.index] == self.bits) | (self.index < 0)).all(axis=1))

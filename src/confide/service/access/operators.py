@@ -14,6 +14,7 @@ from confide.campaign.store import Store
 from confide.campaign.store import service_schema as t
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.worded import worded
+from confide.contract.words import counted
 from confide.service.access.addresses import LONGEST_ISSUER, LONGEST_SUBJECT, is_issuer, is_subject
 from confide.service.access.identity import Operator, Role
 
@@ -193,6 +194,6 @@ def _check_name(name: str) -> None:
 
 def _check_password(password: str) -> None:
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise InvalidInput("password", f"has {len(password)} letters",
+        raise InvalidInput("password", f"has {counted(len(password), 'letter')}",
                            f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} letters; a few words are easy to "
                            "remember")

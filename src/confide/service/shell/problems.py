@@ -181,7 +181,7 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
     return unexpected
 
 
-_NO_JSON = ("body", "is no JSON", "send one JSON object, with Content-Type: application/json")
+_NO_JSON = ("body", "is not JSON", "send one JSON object, with Content-Type: application/json")
 
 
 def _names(app: FastAPI) -> frozenset[str]:

@@ -43,14 +43,15 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         ("people invited (fixed and public)", f"{it.people:,}"),
         ("people asked for a record, on average", f"{here.asked:,.1f}"),
         *([] if it.largest_local_loss is None else [
-            ("share of profiles of reports for which the campaign buys records", f"{here.bought:.1%}")]),
+            ("share of the simulated sets of reports for which the campaign buys records", f"{here.bought:.1%}")]),
         ("standard error of the mean, on average", plan.measured(here.root_error)),
         ("  largest error for any reports, if the campaign buys records",
          plan.measured(math.sqrt(bound.bound))),
-        ("  largest error of the middle of the range as a guess", plan.measured(math.sqrt(bound.baseline))),
+        ("  largest possible error of guessing the middle of the range, without any records",
+         plan.measured(math.sqrt(bound.baseline))),
         ("expected total of payments", f"{plan.money(here.payments)} (plus or minus "
          f"{plan.money(2 * here.payments_error)})"),
-        (f"  largest total in {here.draws} profiles of reports", plan.money(here.largest_payments)),
+        (f"  largest total in {here.draws} simulated sets of reports", plan.money(here.largest_payments)),
         ("largest local loss of a person, on average", f"{number(here.local)} nats at order {it.order:g}"),
         ("  largest local loss for any reports, charged to the ledger", _charged(plan)),
         ("largest central loss of a person, on average", f"{number(here.central)} nats"),
@@ -58,16 +59,16 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
     ]
     return plan_page(
         plan, rows,
-        f"Averages are over {here.draws} profiles of reports that follow the belief in the campaign file. All other "
-        "figures hold for any reports.", plan.warnings(),
+        f"Averages are over {here.draws} simulated sets of reports that follow the belief in the campaign file. All "
+        "other figures hold for any reports.", plan.warnings(),
         *([] if plan.identities is None else [_identities(plan, plan.identities)]),
         Section(title="Results of other settings", blocks=(Table(
             columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
                      "largest local loss", "bought", "otherwise"),
             rows=tuple(each.row() for each in (here, *plan.others))),)),
         said="Privacy holds for each participant if their own device added the noise of their contract. Truth and "
-             "participation hold for any reports of the others. Averages and expected payments are right if the belief "
-             "in the campaign file is right.")
+             "participation hold for any reports of the other people. Averages and expected payments are right if the "
+             "belief in the campaign file is right.")
 
 
 def _charged(plan: PlannedMean) -> str:
@@ -86,10 +87,10 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
     right = [it.group_guess(1, audience) for audience in (Audience.COLLECTOR, Audience.PUBLIC)]
     return [
         answer(Question.REPORT,
-               f"First, you are asked how much you fear two leaks, as one number {own.column} {it.rules[0].allowed()}. "
-               "1 means that you fear only the operator's knowledge about you. 0 means that you fear only the public's "
-               "knowledge about you. The number is no secret: the operator sees it, and each contract depends on "
-               "everybody's numbers.",
+               "First, you are asked how much you fear a leak to the operator, compared with a leak to the public. You "
+               f"answer with one number, {own.column} {it.rules[0].allowed()}. 1 means that you fear only the "
+               "operator's knowledge about you. 0 means that you fear only the public's knowledge about you. The "
+               "number is not secret: the operator sees it, and each contract depends on everybody's numbers.",
                f"Second, if you agreed to a contract, you are asked: {record.question} You give a number from "
                f"{record.low:g} to {record.high:g}{' ' + record.unit if record.unit else ''}. Your device adds noise "
                "to the number and sends the sum. The number itself stays with you."),
@@ -120,10 +121,10 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                    ("for a person who is not asked, or sends nothing", plan.money(0.0))),
                    note="Your contract states your payment before you agree.")),
         answer(Question.LIES, lies(plan.guarantees),
-               "Why the true number is best for you: the campaign assumes that a nat of loss towards the operator "
+               "The true number is best for you. The campaign assumes that a nat of loss towards the operator "
                f"costs you your number times {plan.money(it.price_per_nat)}, and that a nat towards the public costs "
                f"you the rest of {plan.money(it.price_per_nat)}. With this cost of privacy, no other number gives you "
-               "more, and taking part never costs you more than it pays. This holds for any reports of the others. "
+               "more, and taking part never costs you more than it pays. This holds for any reports of other people. "
                f"Payments are rounded up to {plan.coins(1)}.",
                "The campaign makes no promise about a false record: your payment does not depend on your record."),
         answer(Question.TRUSTED,
@@ -160,10 +161,10 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
-              note=f"The figures are exact for {number(found.draws)} profiles of reports that follow the belief in the "
-                   "campaign file. Averages are those of the first person who is asked for a record. The figures on "
-                   "agreements and on moving the mean use the first profile. Ids that move the mean give the report "
-                   "with the largest weight, and send an end of the range."),
+              note=f"The figures are exact for {number(found.draws)} simulated sets of reports that follow the belief "
+                   "in the campaign file. Averages are those of the first person who is asked for a record. The "
+                   "figures on agreements and on moving the mean use the first of these sets. Ids that move the mean "
+                   "give the report with the largest weight, and send an end of the range."),
         Text((_second_ids(plan, found),
               "No false report gains one person anything. This promise covers a person with one id: the operator must "
               "make sure that nobody has two ids. Nobody checks the records, and payments do not depend on them.",))))
@@ -188,8 +189,8 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
     if not len(made.index):
         return [*read, Section(
             title="Contracts: the campaign buys nothing (private: for the operator alone)", private=True, blocks=(Text((
-                "With these reports, too few people are within the price to keep largest_local_loss, or the guess "
-                "without buying is cheaper than the mean. The campaign asks nobody for a record.",)),))]
+                "With these reports, too few people are within the price to keep largest_local_loss, or guessing "
+                "without any records costs less than buying the mean. The campaign asks nobody for a record.",)),))]
     steps, total = made.steps.astype(np.float64), float(made.steps.sum())
     noise = math.sqrt(float(made.variance)) / total * it.width
     error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))

@@ -61,7 +61,7 @@ class Reports(Keys):
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
     column: str = Field(default="concern", min_length=1, description=
                         "column of the concern c, in [0, 1]: 1 fears the "
-                        "platform alone, 0 the public alone; an empty cell is no report")
+                        "platform alone, 0 the public alone; an empty cell is not a report")
 
 
 class Contracts(Keys):
@@ -177,7 +177,8 @@ class MeanConfig(Keys):
             raise ValueError("[price] known belongs to [privacy] largest_local_loss")
         if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
             half = printed((self.record.high - self.record.low) / 2, up=False)
-            raise ValueError(f"[price] known must be at most {half}, the largest error of the middle of the range")
+            raise ValueError(f"[price] known must be at most {half}, the largest possible error of guessing the middle "
+                             "of the range")
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self
@@ -192,7 +193,7 @@ class PlannedMean(ShownPlan, MoneyWords):
     Args:
         mechanism: mechanism that draws up the contracts and computes the mean.
         config: tables of the campaign file.
-        least: smallest share, in [0, 1], of simulated profiles of reports in which records are bought. If records are
+        least: smallest share, in [0, 1], of simulated sets of reports in which records are bought. If records are
             bought in a smaller share, the plan counts as buying nothing.
     """
 
@@ -249,8 +250,8 @@ class PlannedMean(ShownPlan, MoneyWords):
         """The warnings to the operator before anybody is asked for a report."""
         it, here, found = self.mechanism, self.here, []
         if here.bought < 1:
-            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
-                         f"{self.remedy}")
+            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of the simulated sets of reports. "
+                         f"Reason: {here.why}. Remedy: {self.remedy}")
         if here.payments < it.people / it.minor_units and here.asked > 0:
             found.append("the campaign rounds payments up to whole coins, which raises them a lot: choose smaller "
                          "coins (minor_units)")

@@ -25,6 +25,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.known_keys import FileTable, Keys, PeopleTable, keys_of
 from confide.contract.parameters import parameters
+from confide.contract.words import counted
 from confide.tables import Roster
 
 __all__ = ["AUCTION_KEYS", "FILE_WORDS", "TEMPERATURES", "AuctionTable", "BestTable", "BundleAuctionTable",
@@ -87,7 +88,8 @@ class Goods(Keys):
             names = self.names if self.names is not None else tuple(map(str, range(1, (self.count or 0) + 1)))
             supply = (self.supply,) * len(names) if isinstance(self.supply, int) else tuple(self.supply or ())
         if len(supply) != len(names):
-            raise InvalidInput("goods.supply", f"has {len(supply)} numbers for {len(names)} goods",
+            raise InvalidInput("goods.supply",
+                               f"has {counted(len(supply), 'number')} for {counted(len(names), 'good')}",
                                "must be one number, or one for each good")
         if len(set(names)) < len(names):
             twice = next(name for place, name in enumerate(names) if name in names[:place])
@@ -103,7 +105,7 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     try:
         lines = [line for line in csv.reader(io.StringIO(text.strip()), strict=True) if line]
     except csv.Error as error:
-        raise InvalidInput("goods.table", f"is no CSV: {error}") from None
+        raise InvalidInput("goods.table", f"is not CSV: {error}") from None
     if not lines or [cell.strip() for cell in lines[0]] != ["name", "supply"]:
         raise InvalidInput("goods.table", "does not begin with the line name,supply")
     names, supply = list[str](), list[int]()
@@ -115,7 +117,7 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         names.append(line[0].strip())
         supply.append(int(copies))
     if not 1 <= len(names) <= _MOST_GOODS:
-        raise InvalidInput("goods.table", f"has {len(names)} goods", f"must be 1 to {_MOST_GOODS}")
+        raise InvalidInput("goods.table", f"has {counted(len(names), 'good')}", f"must be 1 to {_MOST_GOODS}")
     return tuple(names), tuple(supply)
 
 
@@ -374,7 +376,8 @@ class _SymmetricConcaveTable(_OfClass):
     def cells(self, goods: tuple[str, ...]) -> tuple[str, ...]:
         names = tuple(map(str, range(1, self.most + 1))) if self.columns is None else self.columns
         if len(names) != self.most or len(set(names)) < len(names):
-            raise InvalidInput("bundles.columns", f"has {len(names)} names, {len(set(names))} of them different",
+            raise InvalidInput("bundles.columns",
+                               f"has {counted(len(names), 'name')}, {len(set(names))} of them different",
                                f"must have {self.most} different names")
         return names
 

@@ -389,7 +389,7 @@ def offer(plan: GoodsPlan) -> list[Section]:
                               f"them.{certified} Your share of the goods follows from these numbers and your row. "
                               "The person who hands you a good learns that it is yours, and this discloses something "
                               "about your row."),
-        answer(Question.HIDES, f"Everything that all others get and see together is{delta} at most "
+        answer(Question.HIDES, f"Everything that all other people get and see together is{delta} at most "
                                f"{likelier(it.epsilon)} times as likely with your row as {other}. {_right(plan)}"),
         answer(Question.GETS, f"You get {plan.words.limit(it)}. Everybody's rows decide which.", gets),
         answer(Question.LIES, lied),

@@ -173,7 +173,7 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
     if privacy.on_overflow == "truncate" and not privacy.delta:
         costs = added_delta(privacy.epsilon, privacy.failure_probability)
         raise Refused(f"privacy.on_overflow = 'truncate' costs a delta of {costs:.3g} with "
-                      f"privacy.failure_probability = {privacy.failure_probability:g}, and privacy.delta is 0",
+                      f"privacy.failure_probability = {privacy.failure_probability:g}, but privacy.delta is 0",
                       "add delta to [privacy] and to [budget], with a failure_probability below delta/(1 + e^epsilon); "
                       "or on_overflow = 'flag'")
     if isinstance(table, ScalingTable) and isinstance(rule, Ranks):

@@ -274,7 +274,8 @@ class BundleWords(AuctionWords):
         return f"up to {market.largest_bundle:,} goods" if market.largest_bundle > 1 else "at most one good"
 
     def rule(self, market: PAlloc) -> list[str]:
-        when = ("it gives up a good" if market.outbid_tests == "slot" else "a good is given up at the end of a round")
+        when = ("your device gives up a good" if market.outbid_tests == "slot" else
+                "a good is given up at the end of a round")
         found = [
             f"Your device bids for you from your row, in up to {market.rounds:,} rounds. All prices start at 0 and "
             f"rise with the published counts of bids. In your turn of a round, {when} if more bids were counted after "

@@ -222,8 +222,8 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
     """
     accuracy = plan.guarantees.of(Accuracy)[0]
     if accuracy.vacuous:
-        raise Refused(f"the reports would teach nothing: {accuracy.measure} would be {accuracy.bound:.4g}, and is "
-                      f"{accuracy.baseline:.4g} without any reports",
+        raise Refused(f"the reports would teach nothing. With the reports, the error would be {accuracy.bound:.4g}. "
+                      f"Without any reports, the error is {accuracy.baseline:.4g}. The error is {accuracy.measure}",
                       more_reports(config, replan))
     return plan
 
@@ -234,4 +234,4 @@ def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Re
     """
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
-    return [*found] or ["no [people] count and no [privacy] epsilon is enough alone"]
+    return [*found] or ["changing only one of [people] count and [privacy] epsilon is not enough: change both"]

@@ -13,6 +13,7 @@ from pydantic import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
+from confide.contract.words import counted
 from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
 from confide.programs.families.capped_additive import CappedAdditive
 from confide.programs.families.electricity import Electricity
@@ -76,7 +77,7 @@ def _number(field: str, line: int, text: str) -> float:
     except ValueError:
         found = np.nan
     if not np.isfinite(found) or "_" in text:
-        raise InvalidInput(field, f"line {line}: {text!r} is no number")
+        raise InvalidInput(field, f"line {line}: {text!r} is not a number")
     return found
 
 
@@ -93,7 +94,7 @@ class _Goods(_Family):
     def listed(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The names of the goods, and the number of copies of each good."""
         if (self.table is None) is (self.goods is None) or (self.goods is None) is not (self.supply is None):
-            raise InvalidInput("goods", "must be given in exactly one way",
+            raise InvalidInput("goods", "are not given in exactly one way",
                                "give goods and supply, or a table of name,supply")
         if self.table is not None:
             lines = table_lines("table", self.table, ("name", "supply"))
@@ -110,7 +111,8 @@ def _for_each(field: str, given: Any, count: int) -> tuple[float, ...]:
     """A tuple of `count` numbers, from one number for all or from a number for each."""
     found = (float(given),) * count if isinstance(given, int | float) else tuple(map(float, given))
     if len(found) != count:
-        raise InvalidInput(field, f"has {len(found)} numbers for {count} names", "must be one number, or one for each")
+        raise InvalidInput(field, f"has {counted(len(found), 'number')} for {count} names",
+                           "must be one number, or one for each")
     return found
 
 
@@ -252,7 +254,7 @@ class SharedResourcesTable(_Family):
             some = [part.strip() for part in text.split("+")]
             strange = next((part for part in some if part not in resources), None)
             if strange is not None:
-                raise InvalidInput("projects", f"line {number}: {strange!r} is no resource",
+                raise InvalidInput("projects", f"line {number}: {strange!r} is not a resource",
                                    f"resources: {', '.join(resources)}")
             needs.append(tuple(resources.index(part) for part in some))
         program = SharedResources(people, needs=tuple(needs), costs=costs)
@@ -392,7 +394,7 @@ class AggregativeGameTable(_Family):
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         scale, rows = _points(points), named("rows", self.rows, without=".")
         if len(self.target) != len(rows):
-            raise InvalidInput("target", f"has {len(self.target)} numbers for {len(rows)} rows",
+            raise InvalidInput("target", f"has {counted(len(self.target), 'number')} for {counted(len(rows), 'row')}",
                                "must have one number for each row")
         actions, public = self._actions(rows)
         program = AggregativeGame(people, self.target, actions=len(actions), largest=self.largest,
@@ -425,7 +427,7 @@ class AggregativeGameTable(_Family):
     def _actions(self, rows: tuple[str, ...]) -> tuple[tuple[str, ...], _Cells | None]:
         """The names of the A actions, and their public contributions to the k constraints, shape (A, k)."""
         if (self.actions is None) is (self.contributions is None):
-            raise InvalidInput("actions", "must be given in exactly one way",
+            raise InvalidInput("actions", "are not given in exactly one way",
                                "give actions, or a table of public contributions")
         if self.contributions is None:
             return named("actions", self.actions or (), without="."), None

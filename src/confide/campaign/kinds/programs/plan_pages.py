@@ -108,7 +108,7 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     instead = list[str]()
     if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
         instead.append("If another choice gives you clearly more at the average prices than the average of your best "
-                       "choices, you get that choice, for any round that was drawn for you.")
+                       "choices, you get that other choice. This holds for each round that may be drawn for you.")
         if getattr(mechanism, "payments", "") == "scaled":
             instead.append("You pay a share of the value of your part to you: the price of your average divided by the "
                            "value of your average. If your average is not worth its price to you, you get nothing and "
@@ -213,14 +213,14 @@ def _warnings(plan: SharingPlan) -> list[str]:
                      "choose it far smaller")
     if not out.settles:
         burn_in, rounds = out.needed_rounds
-        found.append("prices may not settle in so few rounds, and the certificate will then say so: burn_in = "
+        found.append("prices may not settle in so few rounds. Then the certificate says so. To settle, burn_in = "
                      f"{burn_in:,} and rounds = {rounds:,} are enough")
     if out.vacuous:
-        found.append("the value and the excess of the averages have no proven bound before the run: the certificate "
-                     "after the run states one")
+        found.append("the value and the excess of the averages have no proven bound before the run. The certificate "
+                     "after the run states such a bound")
     if plan.mode == "audited":
-        found.append("if the audit does not accept the run, nobody gets anything and the budget is spent: the settings "
-                     "make this rare, but this is no promise")
+        found.append("if the audit does not accept the run, nobody gets anything and the budget is spent. The settings "
+                     "make this rare, but the campaign does not promise it")
     if plan.mode == "truthful":
         found.append("participants who prefer another choice at the average prices get that choice, even beyond "
                      "supply: the certificate bounds their number")
@@ -288,7 +288,7 @@ def offer(plan: SharingPlan) -> list[Section]:
         answer(Question.SEES, "The operator sees your record. The public sees the prices and the noisy sums behind "
                               "them. Your part follows from these numbers and your record. The provider "
                               "of your part learns that the part is yours."),
-        answer(Question.HIDES, f"Everything that all others get and see together is at most "
+        answer(Question.HIDES, f"Everything that all other people get and see together is at most "
                                f"{likelier(it.epsilon)} times as likely with your record as {other}, except with "
                                f"probability {it.delta:g}. "
                                f"{_right(plan)}"),
@@ -382,7 +382,7 @@ def _second(plan: SharingPlan) -> str:
                 "Other owners lose the price.")
     return ("A person with 2 ids and the same record for both gets two parts and pays nothing. The part of an id is "
             f"worth {part} by its record, {which}. Owners who can use both parts gain the value of the second part. "
-            "Other owners gain nothing. The second part leaves less for all others.")
+            "Other owners gain nothing. The second part leaves less for all other people.")
 
 
 def _selling_warnings(plan: SharingPlan) -> list[str]:

@@ -71,7 +71,8 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("  privacy loss of the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("typical error of a prediction", spread(m.release.prediction_error(s))),
-        ("  largest error of the middle of the range as a prediction", spread(knowing_nothing(s))),
+        ("  largest possible error of predicting the middle of the range, without any records",
+         spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "no useful bound; read the intervals of the result"),
         ("largest expected total", plan.at_most(f.expected_total)),
@@ -84,8 +85,8 @@ def sections(plan: PlannedRegression) -> list[Section]:
         *((("gain from a lie", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
             (f"largest gain from a lie about {response.column} alone, on average over everybody else",
              plan.at_most(f.gain)),
-            ("truth radius: lies that move the prediction by more lose for sure (predictions lie within "
-             f"+-{s.parameter_bound:g}, scaled)",
+            ("truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie "
+             f"within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people with at least one answer that loses for sure", f"{made_up.any_ruled_out:.0%}"),
         )),
@@ -95,7 +96,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("the promises of truth and participation cover people with a privacy cost of at "
          "most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
          f"that is {plan.at_least(f.privacy_cost)}"),
-        ("lies and empty slots allowed for in truth and accuracy",
+        ("lies and empty slots that the promises of truth and accuracy allow",
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
     if not math.isnan(plan.regression.lie_bias):
@@ -189,11 +190,12 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
                               "published coefficients, two noisy estimates for the payments, and a random split of the "
                               "participants into two groups. Only you and the payer see your payment."),
-        answer(Question.HIDES, f"Everything that others see{but} is at most {likelier(epsilon)} times as likely with "
-                               "your record as with another record or an empty record. "
+        answer(Question.HIDES, f"Everything that other people see{but} is at most {likelier(epsilon)} times as likely "
+                               "with your record as with another record or an empty record. "
                                + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
-        answer(Question.GETS, "The other group's estimate predicts the answer of people like you. Your payment is "
-                              "larger if your own answer agrees better with this prediction.",
+        answer(Question.GETS, "The run splits the participants at random into two groups. The estimate from the group "
+                              "without you predicts the answer of people like you. Your payment is larger if your own "
+                              "answer agrees better with this prediction.",
                Table(columns=("your payment", "amount"), rows=(
                    ("typical amount", plan.money(made_up.payment)),
                    ("range of 9 in 10 payments", f"{plan.money(made_up.low)} to {plan.money(made_up.high)}"),
@@ -204,7 +206,7 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.TRUSTED, "You trust the operator with your record, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
             "If you stay away, or withdraw before the settlement, an empty record takes your place. The odds above "
-            "also limit the effect of this change on everything that others see.",
+            "also limit the effect of this change on everything that other people see.",
             deposit=f.deposit_coins > 0)),
     ]
 
@@ -387,7 +389,8 @@ def explain(
             f"it, and nobody else learns the payment. You are in group {group} of the public split, and the estimate "
             f"of group {1 - group} pays you.",
             f"Your answer gives q = {own:.6g}: by the public model, this is the expected answer of people like you. "
-            f"The other group's estimate is p = {said:.6g}{cut}, and includes privacy noise of about +-{spread:.2g}. "
+            f"The estimate of group {1 - group} is p = {said:.6g}{cut}, and includes privacy noise of about "
+            f"+-{spread:.2g}. "
             f"The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the smallest coin.",
         )),)),
         Section(title="Payment of each answer" if empty else "Reasons why truth pays", private=True, blocks=(

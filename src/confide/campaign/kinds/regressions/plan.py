@@ -222,7 +222,7 @@ class RegressionConfig(Keys):
         """The public role of the column with the answer: its bounds and its scale."""
         role = _role("response", self.response)
         if not isinstance(role, Numeric):
-            raise InvalidInput("response", "is no column of numbers")
+            raise InvalidInput("response", "is not a column of numbers")
         return role
 
 
@@ -382,4 +382,5 @@ def _would_do(config: RegressionConfig) -> list[str | Remedy]:
         *nearest(config, _planned, "people.count", config.people.count),
         *nearest(config, _planned, "privacy.epsilon_release", config.privacy.epsilon_release),
         *nearest(config, _planned, "privacy.epsilon_payment", config.privacy.epsilon_payment)]
-    return [*found] or ["no other [people] count and no other epsilon is enough alone"]
+    return [*found] or ["changing only one of [people] count, [privacy] epsilon_release and [privacy] epsilon_payment "
+                        "is not enough: change several of them"]

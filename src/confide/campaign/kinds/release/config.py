@@ -292,8 +292,8 @@ class QueriesConfig(Keys):
         names = [name for column in self.columns
                  for name in ((column.column,) if isinstance(column.column, str) else column.column)]
         if self.data.id in names:
-            raise ValueError(f"data.id = {self.data.id!r} is also one of the columns: an id is no attribute, so remove "
-                             "it from the columns")
+            raise ValueError(f"data.id = {self.data.id!r} is also one of the columns: an id is not an attribute, so "
+                             "remove it from the columns")
         return self
 
     def check_new(self) -> None:

@@ -204,7 +204,7 @@ def _warnings(plan: QueriesPlan) -> list[str]:
                      "far smaller")
     if privacy.epsilon > PROMISES_LITTLE:
         found.append(f"epsilon = {privacy.epsilon:g} promises little: choose an epsilon below 5, unless the records "
-                     "are no secret")
+                     "are not secret")
     if plan.prediction.average >= _DOUBTFUL:
         found.append("the predicted errors are so large that the answers say little: spend more, ask fewer queries, or "
                      "use more records")

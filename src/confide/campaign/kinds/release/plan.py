@@ -353,9 +353,10 @@ def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan])
     whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
     return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
                    f"about {plan.records:,} records would have an error of {HOPELESS:g} or more on average "
-                   f"({plan.prediction.basis}): the answer 1/2 to everything is as good, and costs no privacy",
+                   f"({plan.prediction.basis}). The answer 1/2 to every query is as good, and costs no privacy",
                    _would_do(plan.config, plan.schema, plan.workload, replan)
-                   or "no change of only [privacy] epsilon, [data] records or the method helps")
+                   or "changing only one of [privacy] epsilon, [data] records and [method] name is not enough: change "
+                      "several of them")
 
 
 def _would_do(

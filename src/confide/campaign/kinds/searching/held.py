@@ -84,7 +84,7 @@ def marked(config: SearchConfig, path: Path) -> str | None:
     mine = [name for name in (header[0] if header else []) if name.startswith(list_mark(config))]
     if len(mine) != 1:
         raise InvalidInput(
-            "oracle.waiting", f"{path} exists, and is no list that this search wrote: the run does not replace it",
+            "oracle.waiting", f"{path} exists, but this search did not write it, so the run does not replace this file",
             "give the list another name; add the answers of another campaign's list to oracle.source")
     return mine[0]
 
@@ -131,7 +131,7 @@ def check_places(config: SearchConfig, folder: Path) -> None:
     if not os.access(waiting.parent, os.W_OK | os.X_OK):
         raise InvalidInput("oracle.waiting", f"the folder {waiting.parent} cannot be written to")
     if os.path.lexists(journal) and not journal.is_dir():
-        raise InvalidInput("oracle.journal", f"{journal} exists, and is no folder", "choose another name")
+        raise InvalidInput("oracle.journal", f"{journal} exists, but is not a folder", "choose another name")
     marked(config, waiting)
 
 
@@ -320,7 +320,7 @@ def _vertices(config: SearchConfig, folder: Path) -> Any:
     try:
         names = strings(graph.id, column) if texts else integers(graph.id, column, _NONE)
         if not texts and bool((names == _NONE).any()):
-            raise InvalidInput("vertices", "an id is no whole number",
+            raise InvalidInput("vertices", "an id is not a whole number",
                                "the seeds' ids are whole numbers, so all ids must be whole numbers")
         as_ids("vertices", names, kind="text" if texts else "integer")
     except InvalidInput as error:

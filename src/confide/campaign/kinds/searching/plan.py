@@ -268,9 +268,9 @@ def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
     value, before = plan.worth[-1]
     if before >= RANDOM * plan.people:
         raise Refused(
-            f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.noise_scale:,.4g}, and even "
-            f"a hidden member with the largest possible value ({value:,}) would come after {before / plan.people:.0%} "
-            "of everybody: a random order is as good, and discloses nothing about anybody's contacts",
+            f"privacy.epsilon: at {privacy.epsilon:g}, the noise has scale {mechanism.call.noise_scale:,.4g}. Even a "
+            f"hidden member with the largest possible value ({value:,}) would come after {before / plan.people:.0%} of "
+            "all people. A random order is as good, and discloses nothing about anybody's contacts",
             nearest(config, plan_of, "privacy.epsilon", privacy.epsilon)
             or "spend more on each search, or search for fewer components at the same total")
     return plan

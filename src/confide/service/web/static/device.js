@@ -170,7 +170,7 @@ function typedNumber(field, typed) {
     const text = typedText(field, typed);
     const found = DECIMAL.test(text) ? Number(text) : NaN;
     if (!Number.isFinite(found))
-        throw new NotUsable(field, "is no number");
+        throw new NotUsable(field, "is not a number");
     return found;
 }
 function typedText(field, typed) {
@@ -179,14 +179,14 @@ function typedText(field, typed) {
 /** A whole number of the instructions. */
 function wholeNumber(name, text) {
     if (!/^\d+$/.test(text) || text.length > MOST_DIGITS) {
-        throw new RangeError(`instructions: ${name} is no whole number`);
+        throw new RangeError(`instructions: ${name} is not a whole number`);
     }
     return BigInt(text);
 }
 /** A text as forms give it: nothing that would be read as another one. */
 function named(name, text) {
     if (typeof text !== "string" || text === "" || text !== text.trim()) {
-        throw new RangeError(`instructions: ${name} is no text that can be typed`);
+        throw new RangeError(`instructions: ${name} is not a text that can be typed`);
     }
 }
 /** The one level of a response, as it stands there. */
