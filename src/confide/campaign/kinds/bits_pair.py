@@ -57,7 +57,8 @@ class Belief(Keys):
     column: str | None = Field(default=None, min_length=1, description=
         "column of each person's group in the file of reports: peers are then people of one group. Without it, "
         "everybody is a peer of everybody")
-    beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
+    beta: tuple[Positive, Positive] | None = Field(default=None, description=
+        "[a, b]: the share of ones is beta(a, b), on average a/(a + b)")
     pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
         default=None, description="[P(both are 1), P(both are 0)] of two people")
 
