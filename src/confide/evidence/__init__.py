@@ -1,4 +1,4 @@
-"""Checks of the statements in the papers and theses that confide implements. Each of these sources has one folder. The
+"""Checks of the statements in the published documents that confide implements. Each of these sources has one folder. The
 folder contains the source's claims, its mechanisms as printed, and studies that recompute its figures and theorems.
 
 `confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Outside this package, only the

@@ -85,8 +85,9 @@ class SetsOfGoods(Program):
 
     def _size(self, name: str, value: int) -> int:
         """A checked number of goods in a set."""
-        if value > int(self.goods):  # type: ignore[arg-type]
-            raise InvalidInput(name, f"{value} is too large", f"there are {counted(self.goods, 'good')}")
+        goods = int(self.goods)  # type: ignore[arg-type]
+        if value > goods:
+            raise InvalidInput(name, f"{value} is too large", f"there are {counted(goods, 'good')}")
         return int(value)
 
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
