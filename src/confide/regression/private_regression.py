@@ -346,8 +346,8 @@ class PrivateRegression:
             raise InvalidInput("delta", "is 0", "AdaSSP needs a delta above 0")
         if name == "ridge" and self.smallest_eigenvalue is None:
             raise InvalidInput("smallest_eigenvalue", "is missing",
-                               "give a public weight for 'ridge', never one from "
-                               "the data; 'sufficient statistics' needs no weight")
+                               "give a public lower bound for 'ridge', never one from the data; 'sufficient "
+                               "statistics' needs no bound")
         admitted: dict[str, Release] = {}
         if name in {"auto", "sufficient statistics"}:
             admitted["sufficient statistics"] = SufficientStatistics(epsilon=epsilon)
