@@ -1,5 +1,5 @@
-"""Checks of the statements in the published documents that confide implements. Each of these sources has one folder. The
-folder contains the source's claims, its mechanisms as printed, and studies that recompute its figures and theorems.
+"""Checks of the statements in the documents that confide implements. Each of these sources has one folder. The folder
+contains the source's claims, its mechanisms as printed, and studies that recompute its figures and theorems.
 
 `confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Outside this package, only the
 command line imports `confide.evidence`. Old import names also lead here until confide 1.0.0.
