@@ -304,7 +304,7 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     few = campaign(tmp_path, ("arity = 4", "arity = 4\nbundle = 1"), *LOUD).plan
     assert "a person can value up to 2" in words(few.sections())
     ranked = words(campaign(tmp_path, *EDITS["ranked"]).plan.offer())
-    assert "places are worth 0.5, 0.333, 0.167" in ranked
+    assert "ranks are worth 0.5, 0.333, 0.167" in ranked
 
 
 def test_every_option_of_the_auction_is_a_key_of_its_table() -> None:

@@ -84,7 +84,7 @@ def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: s
                 highest=None if clip else scale.highest,
                 note=" ".join(filter(None, (ends, MOVED if clip else "", rule)))))
         else:
-            note = ("Give the place of the good: 1 for the best, ties allowed. An empty field means that the good is "
+            note = ("Give the rank of the good: 1 for the best, ties allowed. An empty field means that the good is "
                     "worth nothing to you.")
             found.append(Field(column=column, label=label, form="number", required=False, lowest=1.0, whole=True,
                                note=" ".join(filter(None, (note, rule)))))
@@ -104,15 +104,15 @@ def asked_for_goods(scale: Scale) -> str:
 
 
 def asked_for_order(given: tuple[float, ...], parts: int) -> str:
-    """The text that asks participants for an order of the goods, and states the value of each place.
+    """The text that asks participants for ranks of the goods, and states the value of each rank.
 
     Args:
-        given: points of the first place, the second place, and so on, in the order of places.
-        parts: number of goods whose values add up: the first place is worth 1/parts.
+        given: points of rank 1, rank 2, and so on, in the order of ranks.
+        parts: number of goods whose values add up: rank 1 is worth 1/parts.
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
-    return f"an order of the goods, ties allowed; places are worth {points}{more}, and omitted goods are worth nothing"
+    return f"an order of the goods, ties allowed; ranks are worth {points}{more}, and omitted goods are worth nothing"
 
 
 class AuctionWords(MethodWords):
