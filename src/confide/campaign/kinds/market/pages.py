@@ -78,7 +78,7 @@ class BitPages(ABC):
         for words, amount in (("payment", largest), ("debt", -lowest)):
             if most is not None and amount > most:
                 warnings.append(f"the largest {words} is {plan.at_most(amount)}, above [payment] most = "
-                                f"{plan.money(most)}: invite more people, or try another epsilon")
+                                f"{plan.money(most)}: try another epsilon")
         if plan.collection.coin >= plan.market.margin:
             warnings.append(f"a truthful report pays only {plan.market.margin:.3g} more than a false one, and rounding "
                             "to whole coins can change a payment by more. So the plan does not promise that truth pays "
