@@ -29,8 +29,8 @@ def test_a_retry_gives_the_stored_report(book: ReportBook) -> None:
 
 def test_a_second_campaign_on_the_bit_needs_the_participants_consent(book: ReportBook) -> None:
     ask(book)
-    with pytest.raises(Refused, match=r"earlier campaigns asked for this bit, at 1 nats in all .*agree to a total of "
-                                      r"2"):
+    with pytest.raises(Refused, match=r"earlier reports under this data set or question cost 1 nats in all .*agree to "
+                                      r"a total of 2"):
         ask(book, "summer")
     for total in (1.0, 1.9):
         with pytest.raises(Refused, match="agree to a total of 2"):
@@ -117,8 +117,8 @@ def test_what_is_printed_is_enough_to_agree_to(book: ReportBook) -> None:
 def test_levels_of_two_notions_add_up_as_rho(tmp_path: Path) -> None:
     book = ReportBook(tmp_path / "reports.json")
     book.report(person="17", bit="hours", campaign="pure", level=1.0, draw=lambda: 1)
-    with pytest.raises(Refused, match=r"earlier campaigns asked for this bit, at 1 nats in all .*agree to a total of "
-                                      r"0\.75 of rho"):
+    with pytest.raises(Refused, match=r"earlier reports under this data set or question cost 1 nats in all .*agree to "
+                                      r"a total of 0\.75 of rho"):
         book.report(person="17", bit="hours", campaign="mean", level=0.25, notion="rho", draw=lambda: 1)
     book.report(person="17", bit="hours", campaign="mean", level=0.25, notion="rho", total=0.75, draw=lambda: 1)
     assert str(book.spent("17", "hours")) == "rho = 0.75"  # 1^2/2 + 0.25

@@ -200,9 +200,9 @@ class Campaign:
             contract: the participant's own contract, as the operator gave it to them.
             key: the fingerprint of the operator's key, from the offer; a contract that is signed with another key is
                 refused. If `key` is None, the key is not checked.
-            total: the largest sum of privacy levels to which the participant agrees, over all reports on the same
-                private bit. Needed only if the bit was asked for before, by another campaign or in an attempt that
-                broke off.
+            total: the largest sum of privacy levels to which the participant agrees, over all reports under the
+                same `data_set` or question. Needed only if there are earlier reports, of another campaign or of an
+                attempt that broke off.
             largest: the largest privacy level at which the participant's device draws a report, above 0. The unit is
                 nats, or rho (zero-concentrated privacy) for a number with noise. The program in the browser has the
                 same limit.
@@ -213,7 +213,7 @@ class Campaign:
 
         Raises:
             Refused: devices draw no reports for this kind, the contract is not final, the level is above `largest`, or
-                the bit was reported before and `total` is missing or too small.
+                there are earlier reports and `total` is missing or too small.
             InvalidInput: the answer cannot be used. The message repeats private data, so it is for the participant
                 alone.
         """
@@ -303,8 +303,8 @@ class Campaign:
             *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
     def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
-        """The sum of the privacy levels of the participant's reports on the bit that the campaign asks for, according
-        to the participant's own book.
+        """The sum of the privacy levels of the participant's reports under the campaign's `data_set` or question,
+        according to the participant's own book.
         """
         kind, config = self._local(), self.file.config
         return self.book(home or self.home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,

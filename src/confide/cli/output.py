@@ -134,7 +134,8 @@ class SubmitOutput(_Campaign):
     command: Literal["submit"] = "submit"
     id: str
     report: dict[str, str]
-    spent: float = Field(description="privacy spent on this question so far, by the participant's own book")
+    spent: float = Field(description="privacy spent under this data set or question so far, by the participant's own "
+                                     "book")
     notion: Literal["epsilon", "rho"] = Field(description="unit of the spend: epsilon in nats, or rho")
     drawn_before: bool = Field(description="true: this is the report of the record that was given first; the record of "
                                            "this call was not used")

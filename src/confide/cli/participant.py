@@ -17,8 +17,8 @@ __all__ = ["contracts", "rehearse", "submit"]
 _LONGEST_NAME = 256  # letters: no contract is so short, and no name of a file longer
 
 Total = Annotated[float | None, typer.Option(
-    "--total", metavar="EPSILON", help="Agree only if the levels of all campaigns about the same bit add up to at most "
-                                       "this number.")]
+    "--total", metavar="EPSILON", help="Agree only if the levels of all campaigns on the same data set, or with the "
+                                       "same question, add up to at most this number.")]
 
 
 def submit(
@@ -68,7 +68,7 @@ def submit(
                  "the answers of this call, even if they differ, since a second report would disclose more", *notes]
     elif caution:
         notes = [caution, *notes]
-    notes = [*notes, f"by the participant's book, the total spent on this question is {spent}"]
+    notes = [*notes, f"by the participant's book, the total spent under this data set or question is {spent}"]
     print("\n".join(notes), file=sys.stderr)
 
 

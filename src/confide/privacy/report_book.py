@@ -3,8 +3,9 @@ campaigns asked for, the privacy levels, and the reports.
 
 The privacy level of a question is written down before a report is drawn, and the report is written down before anybody
 sees it. An interrupted attempt to report still costs the privacy level of the question. A retry returns the stored
-report and never a fresh draw. A second question about the same bit is refused, unless the participant agrees to the sum
-of the levels. The book needs neither the operator nor the operator's software.
+report and never a fresh draw. The levels of all reports under one name, which names a bit or a data set, or to the same
+question add up. A second such report is refused, unless the participant agrees to the sum of the levels. The book needs
+neither the operator nor the operator's software.
 
 Source: spec data_market section 1 (ledger).
 """
@@ -48,7 +49,7 @@ class Answer:
 
     Args:
         person: the person that the bit is about.
-        bit: the public name of the bit, such as "smokes".
+        bit: the public name of the bit, such as "smokes", or of the data set.
         campaign: name of the campaign that asked.
         level: the loss that a report about the bit may cause: epsilon in nats, or rho.
         question: the text of the question.
@@ -143,21 +144,21 @@ class ReportBook:
 
         Args:
             person: the person that the bit is about.
-            bit: the public name of the bit. Campaigns that ask for the same bit use the same name; capitals and spaces
-                do not matter.
+            bit: the public name under which levels add up, of the bit or of the data set. Campaigns on the same bit or
+                data set use the same name; capitals and spaces do not matter.
             campaign: name of the campaign that asks.
             level: the loss that the report may cause: epsilon in nats, or rho.
             draw: function that draws the report, 0 or 1. If there is no stored report, the function is called once,
                 after the level was written down.
-            total: the largest sum of levels to which the participant agrees, if the bit was asked for before: an
-                epsilon if all reports are pure, otherwise a rho.
+            total: the largest sum of levels to which the participant agrees, if the book has earlier entries under the
+                name or the question: an epsilon if all reports are pure, otherwise a rho.
             question: the text of the question. The same words mean the same bit, whatever its name.
             notion: the notion of the level, "epsilon" or "rho". Levels of one notion add up. In a sum with a rho, an
                 epsilon counts as rho = epsilon^2/2.
 
         Raises:
-            Refused: the bit was asked for before, by another campaign or in an interrupted attempt, and `total` is
-                missing or too small.
+            Refused: the book has earlier entries under the name or the question, from another campaign or an
+                interrupted attempt, and `total` is missing or too small.
             InvalidInput: the book cannot be read or written.
         """
         positive("level", level)
@@ -174,10 +175,10 @@ class ReportBook:
                 broke = any(each.campaign == campaign for each in before)
                 words = "" if after.notion == "epsilon" else " of rho"
                 raise Refused(
-                    f"earlier campaigns asked for this bit, at {_total(before)} in all"
+                    f"earlier reports under this data set or question cost {_total(before)} in all"
                     + (": an attempt was interrupted, and its level is spent" if broke else ""),
-                    f"the levels of reports on one bit add up: agree to a total of {_printed(after.level)}{words} or "
-                    "more (total), or do not take part")
+                    f"the levels of these reports add up: agree to a total of {_printed(after.level)}{words} or more "
+                    "(total), or do not take part")
             kept = self.answers()
             self._write((*kept, agreed))
             report = draw()
