@@ -290,8 +290,10 @@ def test_what_is_no_event_no_budget_and_no_account():
     for wrong in (0.1, PureDP(0.1), (PureEvent(epsilon=0.1, neighbours=Relation.REPLACE),)):
         with pytest.raises(InvalidInput, match="is not an event"):
             ledger.charge(account, wrong)
-    with pytest.raises(InvalidInput, match="audience"):
+    with pytest.raises(InvalidInput, match=r"audience: 'public' is not one of Audience; .*such as Audience.PUBLIC"):
         Account(name="a", neighbours=Relation.REPLACE, audience="public")
+    with pytest.raises(InvalidInput, match=r"'replace' is not one of Relation; .*such as Relation.REPLACE"):
+        Account(name="a", neighbours="replace", audience=Audience.PUBLIC)
     with pytest.raises(InvalidInput, match="not a relation"):
         PureEvent(epsilon=0.1, neighbours="replaced")
     with pytest.raises(InvalidInput, match="is not an event"):

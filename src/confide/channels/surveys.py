@@ -294,8 +294,10 @@ def _groups(null: _Array) -> list[list[int]]:
 
 
 def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.int64]:
-    if (reports is None) == (counts is None):
-        raise InvalidInput("reports", "give either reports or counts, not both")
+    if reports is None and counts is None:
+        raise InvalidInput("reports", "is missing, and so is counts", "give either reports or counts")
+    if reports is not None and counts is not None:
+        raise InvalidInput("reports", "are given together with counts", "give either reports or counts, not both")
     if counts is None:
         answers = as_letters(reports, kinds, field="reports", kind=f"report of {kinds}")
         found = np.bincount(answers, minlength=kinds)

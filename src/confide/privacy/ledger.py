@@ -36,10 +36,11 @@ class Account:
     audience: Audience
 
     def __post_init__(self) -> None:
-        for field_name, kind in (("neighbours", Relation), ("audience", Audience)):
+        for field_name, kind, example in (("neighbours", Relation, "Relation.REPLACE"),
+                                          ("audience", Audience, "Audience.PUBLIC")):
             if not isinstance(getattr(self, field_name), kind):
-                raise InvalidInput(field_name, f"{getattr(self, field_name)!r} is none",
-                                   f"use confide.contract.{kind.__name__}")
+                raise InvalidInput(field_name, f"{getattr(self, field_name)!r} is not one of {kind.__name__}",
+                                   f"must be one of confide.contract.{kind.__name__}, such as {example}")
 
     def __str__(self) -> str:
         return f"{self.name} ({self.neighbours.words}, seen by {_EYES[self.audience]})"

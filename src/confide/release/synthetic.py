@@ -172,7 +172,7 @@ class SyntheticRecords(Billboard):
         return np.asarray(workload.answers(self.records, self.weights))
 
     def rows(self, schema: Schema) -> pa.Table:
-        """The records as a table of the schema's columns: levels and bins as texts, bits as booleans.
+        """The records as a table of the schema's columns: levels, bins and named bits as texts, other bits as booleans.
 
         Without one-hot groups a record may have no attribute or several attributes of a column on. In the row of such a
         record, the column is null. If `even` is true, all rows have equal weights; otherwise the weight of each row is

@@ -223,8 +223,8 @@ class FittedMarginals(Billboard):
         return bars
 
     def rows(self, count: int | None = None) -> pa.Table:
-        """The population as a table of rows of equal weight, for tools that cannot use weights. Levels and bins are
-        texts, and bits are booleans. The rows are shuffled, see `coded_rows`.
+        """The population as a table of rows of equal weight, for tools that cannot use weights. Levels, bins and
+        named bits are texts, and other bits are booleans. The rows are shuffled, see `coded_rows`.
 
         Args:
             count: number of rows; the number of records n if left out.
