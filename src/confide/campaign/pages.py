@@ -34,11 +34,12 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         fingerprint: the fingerprint of the operator's key.
         shares: whether participants have shares of the result.
     """
-    own = "; with your own file, the command also checks your share" if shares else ""
+    own = " To check your share, too, save it with confide share --write FILE, and add --own FILE." if shares else ""
     return Section(title="How you can check the result", blocks=(Text((
-        f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep this key.",
-        "The command confide verify PACK --key FINGERPRINT checks the pack of published files without anybody's "
-        f"help{own}.",
+        f"The result will be signed with the key {fingerprint} of the {'operator' if shares else 'custodian'} who made "
+        "this page. Keep this key.",
+        "The published files together are called the pack. The command confide verify PACK --key FINGERPRINT checks "
+        f"the pack without anybody's help: PACK is the folder of these files, and FINGERPRINT is the key above.{own}",
     )),))
 
 

@@ -39,7 +39,7 @@ NO_TRUTH = "The campaign makes no promise about the gain from a lie."
 
 CUSTODIANS_WITHDRAWAL = (
     "A custodian holds the data and invited nobody, so you cannot withdraw by yourself. Ask the custodian before the "
-    "run to leave out its data about you. The published number of records stays the same.")
+    "run to leave out its data about you. The size of the data set, which is public, stays the same.")
 """The sentence on withdrawal for a campaign in which a custodian holds the data."""
 
 
