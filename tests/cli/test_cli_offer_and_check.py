@@ -108,7 +108,7 @@ def test_privacy_in_name_only_is_warned_of(run: Run, tmp_path: Path) -> None:
     offered = run("offer", path, "--json").json["sections"][0]
     assert offered["title"] == "Warning"
     assert offered["blocks"][0]["text"][0].startswith(said.replace("the", "The", 1))
-    assert "may be right in 100.0% of all cases." in offered["blocks"][0]["text"][0]
+    assert "may be right in just under 100% of all cases." in offered["blocks"][0]["text"][0]
 
     sound = write(tmp_path / "sound")
     assert "hardly anything" not in run("plan", sound).err

@@ -154,7 +154,7 @@ class Filter:
             allowed = ZCDP.within(float(epsilon), float(delta)).rho
             rest = _shown(Fraction(allowed) - total.rho, Fraction(allowed))
             text = f"rho {rest:.6g} of {allowed:.6g} (epsilon {float(epsilon):g} at delta {float(delta):g})"
-            return f"{text}, or epsilon {pure:.6g} in pure releases" if total.pure and pure else text
+            return f"{text}, or epsilon {pure:.6g} in releases without a delta" if total.pure and pure else text
         text = f"epsilon {pure:.6g} of {float(epsilon):g}"
         if delta:
             text += f", delta {_shown(delta - total.delta, delta):.3g} of {float(delta):g}"

@@ -386,7 +386,7 @@ _OWN = {
 
 _TOWARDS = {
     Audience.PUBLIC: "the public", Audience.OTHERS: "everybody outside of the group, together",
-    Audience.COLLECTOR: "the collector, and everybody", Audience.FELLOWS: "fellow participants"}
+    Audience.COLLECTOR: "the operator", Audience.FELLOWS: "all other participants together"}
 
 _BELOW = math.nextafter(1.0, 0.0)
 """The largest probability below 1. A finite loss never lets a guess be right with certainty, although its bound may
@@ -413,8 +413,9 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
     for audience in dict.fromkeys(each.audience for each in found):
         mine = tuple((each.size, each.loss, each.guess) for each in found if each.audience is audience)
         seen.setdefault(mine, []).append(audience)
+    alone = all(each.audience is Audience.COLLECTOR for each in found)  # then all others see no more than the operator
     rows = tuple(
-        (size, "; ".join(_TOWARDS[audience] for audience in audiences),
+        (size, "the operator, and everybody else" if alone else "; ".join(_TOWARDS[each] for each in audiences),
          "says nothing" if loss.vacuous else number(loss.epsilon), number(float(getattr(loss, "delta", 0.0))),
          percent(guess if loss.vacuous else min(guess, _BELOW)))
         for figures, audiences in seen.items() for size, loss, guess in figures)

@@ -111,9 +111,12 @@ who guesses between two records of a person that seem equally likely at first ma
             weakest[who] = (guess, loss, part, between)
     return tuple(f"the promise towards {who}, for {part.replace('the billboard', 'the published result')}, is {loss}, "
                  f"which hides hardly anything. Somebody who guesses between {between} that seem equally likely at "
-                 f"first may be right in {percent(guess)} of all cases"
+                 f"first may be right in {percent(min(guess, _BELOW))} of all cases"
                  for who, (guess, loss, part, between) in weakest.items())
 
+
+_BELOW = math.nextafter(1.0, 0.0)
+"""The largest probability below 1: a finite loss never lets a guess be right with certainty."""
 
 _BETWEEN = {Relation.REPLACE: "two records of a person",
             Relation.ADD_OR_REMOVE: "a person's record and no record",
