@@ -349,7 +349,7 @@ def test_the_audit_keeps_and_its_injected_bugs_are_flagged(tmp_path: Path) -> No
 
 def test_a_hopeless_plan_is_refused_and_says_what_would_do(tmp_path: Path) -> None:
     dear = 'law = "discrete"\npoints = [0.5, 1.0]\nmasses = [0.01, 0.99]'
-    for edit, match in ((('law = "uniform"', dear), "too few people are within the price"),
+    for edit, match in ((('law = "uniform"', dear), "too few people are cheap enough"),
                         (("known = 30.0", "known = 5.0"), "guessing without any records costs less")):
         with pytest.raises(Refused, match=match):
             _ = campaign(tmp_path, "bad", (edit,)).plan

@@ -72,9 +72,9 @@ def test_epsilon_is_never_called_privacy() -> None:
     (privacy,) = GOLDEN.guarantees().privacy
     assert privacy.vacuous
     assert privacy.loss.to_dict()["epsilon"] == "Infinity"
-    assert "floor of quality" in privacy.note
+    assert "keeps reports accurate, and protects nobody" in privacy.note
     (part,), (budget,) = GOLDEN.guarantees().of(Participation), GOLDEN.guarantees().of(Budget)
-    assert "owes money" in part.note
+    assert "a single payment is negative" in part.note
     assert (budget.lowest, budget.highest) == GOLDEN.liability()
     assert budget.expected == GOLDEN.expected_total
     assert GOLDEN.quote().to_dict()["ceiling"] == "Infinity"

@@ -80,7 +80,7 @@ def test_the_plan_promises_the_ceiling_and_says_what_epsilon_is(tmp_path: Path) 
     assert "protects nobody" in privacy.note
     assert not plan.guarantees.of(Participation)[0].vacuous
     shown = words(plan.sections())
-    for name in ("always 0", "always 1", "thesis: best found", "a floor of quality", "a participant owes money"):
+    for name in ("always 0", "always 1", "thesis: best found", "for the quality of reports", "payment is negative"):
         assert name in shown
     assert [event.epsilon for event in plan.mechanism.events()] == [3.0]
 

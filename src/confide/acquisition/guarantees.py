@@ -40,8 +40,8 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
     payments = Source(document=DOCUMENT, statement="Theorem 2", spec=f"{_SPEC} 4 and 8",
                       erratum="participation binds at the highest type; exact rents; an approximate solver needs a "
                               "grid that no report moves")
-    who = ("everybody, for any reports of the other participants, if each device draws its own noise and absence does "
-           "not depend on the offered contracts")
+    who = ("everybody, for any reports of the other participants, if each device draws its own noise and nobody stays "
+           "away because of the offered contracts")
     return Guarantees((
         Privacy(loss=local, neighbours=unit, part=part, audience=Audience.COLLECTOR, source=lattice,
                 note=f"{each}. The first reports have no privacy, since contracts follow from them"),
@@ -58,11 +58,11 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
                  "most the stated variance"),
         Truthfulness(gain=math.nan if lies is None else it.price_per_nat * lies + coin,
                      baseline=it.price_per_nat * caps.local, who=who, source=payments, unit_of_gain=it.currency,
-                     note="the gain is from rounding payments up to a coin"
+                     note="the gain comes from rounding payments up to the smallest coin"
                      + ("" if lies is not None else "; without a grid nothing is known where the virtual cost is flat, "
                         "as it is below psi_floor")),
-        Participation(utility=0.0, who=f"{who}, with c of the prior", source=payments, note="ex post"),
+        Participation(utility=0.0, who=f"{who}, with a concern that the prior allows", source=payments, note="ex post"),
         Budget(expected=it.price_per_nat * caps.payments + it.people * coin, lowest=0.0,
                highest=it.largest_payment + coin, currency=it.currency, source=payments,
-               note="the mean of the total over any prior; the plan's own expectation is sharper"),
+               note="on average over any prior; the plan's own expected total is more exact"),
     ))

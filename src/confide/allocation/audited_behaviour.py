@@ -122,7 +122,7 @@ def _found(mechanism: Any, values: Any, outcome: Any, paid: Any) -> tuple[float,
 
 # ---- audited behaviour
 
-SUPPLY = "copies of any good given beyond its supply"
+SUPPLY = "the number of given copies of any good beyond its supply"
 """Name of the measure in the promise about supplies."""
 
 FALSE_ALARM = 1e-9

@@ -256,7 +256,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return Guarantees((
             Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
                     note="a person who sees a participant's own good, such as its provider, learns it"),
-            Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
+            Accuracy(bound=0.0, measure="the number of given copies of any good beyond its supply", source=source,
                      failure_probability=self.overflow_probability, baseline=float(self.people)),
         ))
 

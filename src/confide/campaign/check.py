@@ -110,8 +110,8 @@ def _records(found: Check) -> list[Section]:
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
         (empty, asked - found.usable),
-        *([] if found.tolerated is None else [("lies and empty slots that the promises of truth and accuracy allow",
-                                               found.tolerated)]),
+        *([] if found.tolerated is None else [
+            ("lies and missing records that the promises of truth and accuracy allow, together", found.tolerated)]),
     ))
     absent = too_many_empty(found.slots, found.usable, found.tolerated)
     better = ("You may correct a record in the table before the run." if found.held else

@@ -91,7 +91,7 @@ _CHANGES = {
 _STEPS = {
     Relation.REPLACE: "one record is replaced",
     Relation.ADD_OR_REMOVE: "one record is added or removed",
-    Relation.EDGES_OF_ONE: "one protected vertex is rewired",
+    Relation.EDGES_OF_ONE: "one protected person's contacts change",
     Relation.BIT: "one bit changes",
 }
 

@@ -515,13 +515,13 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
     return Guarantees((
         Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
-                note="the level of the randomiser on the participant's device, never of the payments; it holds towards "
-                     "everybody, since counts, payments and decisions are made from the report; levels of repeated "
+                note="the device of each participant draws the report at this level; the promise holds towards "
+                     "everybody, since counts, payments and decisions are made from the reports; levels of repeated "
                      "reports add up"),
         Truthfulness(gain=0.0, baseline=quote.participation, who=others, source=theorem,
-                     note="the promise covers every way to report; the best report that ignores the bit earns "
-                          f"{quote.margin:.6g} less. There are other equilibria: everybody gives the same report, "
-                          "which usually pays more"),
+                     note="the promise covers every way to report; a report that ignores the answer earns at least "
+                          f"{quote.margin:.6g} less than a truthful report. There are other equilibria, such as the "
+                          "same report from everybody, which usually pays more"),
         Participation(utility=quote.participation, who=others, source=theorem, note="in expectation; no payment is "
                       "negative"),
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),

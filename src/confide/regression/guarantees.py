@@ -255,7 +255,7 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             expected=f.expected_total, lowest=f.lowest, highest=f.highest, currency=currency,
             failure_probability=f.range_failure_probability,
             source=Source(document=DOCUMENT, statement="Theorem 6", spec="truthful_regression 7.1",
-                          erratum="inequality reversed in print; liars included"),
+                          erratum="the printed inequality is reversed; payments to liars are included"),
             note="the real total depends on private records and is not published",
         ),
     ]

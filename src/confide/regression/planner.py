@@ -173,7 +173,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
                        "the promise excludes no lie")
         elif f.truth_radius > bound:
             out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}, so the promise "
-                       "excludes only lies across the whole range")
+                       "excludes only lies that move a prediction over more than half of its range")
         return _Warnings(out)
 
     def plot(self) -> Picture:

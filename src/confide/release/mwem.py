@@ -499,7 +499,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return game + select + self.noise_error(1 / k), 2 * self.rounds / k
 
     def guarantees(self) -> Guarantees:
-        rule = "T selections and T Laplace measurements at epsilon/(2T)"
+        rule = "in each of T rounds, a selection and a Laplace measurement at epsilon/(2T) each"
         source = Source(document="Hardt, Ligett and McSherry 2012", statement="Theorem 2.1", spec=_SPEC)
         items: list[Any] = [
             Privacy(loss=PureDP(self.epsilon), neighbours=_UNIT, audience=Audience.PUBLIC, source=source, note=rule),

@@ -184,6 +184,6 @@ def random_order(
     free = Guarantees((Privacy(
         loss=PureDP(0.0), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),
-        note="the loss is that of the list as a sequence, not of the time at which the list or its next line "
+        note="the promise covers the list and its order, but not the time at which the list or its next line "
              "appears"),))
     return finish(state, free if limit is None else no_guarantee("this search has a query cap"))

@@ -63,10 +63,9 @@ _SPEC = "targeted_search 3.2-3.3, 4"
 _BESIDE = " for half of epsilon, and half for the threshold"
 _FAILURE = 0.05
 _NARROW = 1e-9  # between an epsilon of one call that fits and one that does not
-_REACH = ("the loss is that of the released list as a sequence, not of the time at which the list or its next line "
-          "appears; it holds for networks with at most d contacts for each person")
-_REACH_ANY = ("the loss is that of the released list as a sequence, not of the time at which the list or its next line "
+_REACH_ANY = ("the promise covers the released list and its order, but not the time at which the list or its next line "
               "appears")
+_REACH = f"{_REACH_ANY}; it holds for networks in which nobody has more contacts than the public bound"
 
 Debit = Callable[[tuple[Event, ...]], None]
 """A function that charges the privacy events of one call (a search for another component) to a budget. The function
@@ -193,19 +192,21 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     def guarantees(self) -> Guarantees:
         reach = _REACH_ANY if self.degree_bound is None else _REACH
         source = Source(document="Wu 2017", statement="Theorem 7.3.3", spec=_SPEC,
-                        erratum=f"counts over V minus N[T]; I is shared; {self.noise_kind.replace('_', ' ')} noise of "
-                                f"scale 2 Delta/epsilon{_BESIDE if self.call.draws_threshold else ''} (E2, E3, E7)")
+                        erratum="counts cover everybody but found members and their contacts, examined or not; all "
+                                f"searches share the examined people; {self.noise_kind.replace('_', ' ')} noise of "
+                                f"scale 2 sensitivity/epsilon{_BESIDE if self.call.draws_threshold else ''}")
         total = Accountant(self.events()).epsilon() if self.calls else 0.0
         items: list[Guarantee] = [Privacy(
             loss=PureDP(total), neighbours=_UNIT, audience=Audience.PUBLIC,
                 part="the released list", source=source,
-            note=f"{reach}; {self.calls} searches for a component at epsilon each")]
+            note=f"{reach}; {self.calls} searches for a component, each with the epsilon of one search")]
         if self.delta and self.calls:
             name, epsilon = Accountant(self.events()).best(self.delta)
             items.append(Privacy(
                 loss=ApproxDP(epsilon, self.delta), neighbours=_UNIT, audience=Audience.PUBLIC,
                 part="the released list",
-                source=Source(document="confide", statement="thresholds and selections composed apart", spec=_SPEC),
+                source=Source(document="confide", statement="separate composition of thresholds and selections",
+                              spec=_SPEC),
                 note=f"{reach}; composition: {name}"))
         if self.call.draws_threshold:
             rule = self.call.rule

@@ -71,8 +71,9 @@ class BitsPages(BitPages):
             ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
             ("expected payment of one person", plan.money(quote.expected_payment)),
             ("  lower bound on the expected payment in any market without fines", plan.money(quote.lower_bound)),
-            ("  cost of the level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
-            ("  loss of any report that ignores the answer", plan.money(quote.margin)),
+            ("  cost of this privacy loss to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
+            ("  least loss from a report that ignores the answer, compared with a truthful report",
+             plan.money(quote.margin)),
             ("when all take part: payment for a report with the majority",
                 f"{plan.at_most(one)} for {bit.one}, {plan.at_most(zero)} for {bit.zero}; nothing for any other "
                 "report"),
@@ -95,7 +96,8 @@ class BitsPages(BitPages):
         bit, (one, zero) = plan.config.bit, plan.market.liability()
         rows = tuple((name, plan.at_most(amount), plan.money(0.0))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
-        return Table(columns=("your report", "with the majority of the other reports", "against it"), rows=rows,
+        return Table(columns=("your report", "with the majority of the other reports", "against this majority"),
+                     rows=rows,
                      note="These are the amounts if all invited people take part. With fewer participants, the public "
                           "counts give the amounts.")
 
@@ -104,7 +106,7 @@ class BitsPages(BitPages):
         return [
             "Taking part with your device's report pays. If everybody else does the same, you expect "
             f"{plan.money(it.quote().expected_payment)}. Any other way to report earns less, if the privacy that you "
-            f"spend costs you {plan.money(float(it.cost(it.epsilon)))} at this level. A report with the majority of "
+            f"lose by this report costs you {plan.money(float(it.cost(it.epsilon)))}. A report with the majority of "
             "the other reports is paid. The amount follows from the public counts.",
         ]
 
@@ -120,7 +122,8 @@ def _cheaper(found: BitPlan) -> Section:
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
     note = ("Each plan assumes that all invited people take part. Each plan comes from another rule: the exact error, "
-            "Chernoff's bound on the error, or the rule of the thesis.")
+            "Chernoff's bound on the error, or the rule of the source (thesis: Wang 2016). Plans by a bound have a "
+            "smaller error than needed.")
     if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)
@@ -134,8 +137,9 @@ def _cheaper(found: BitPlan) -> Section:
 def _robust(it: MajorityMarket) -> Text:
     reach = robustness(it)
     return Text((
-        f"The best reply still depends on the answer if the prior is wrong by less than {reach.prior:.3g}, or the "
-        f"signal accuracy by less than {reach.accuracy:.3g}, while everybody else plays the level of the plan.",))
+        "While everybody else reports at the level of the plan, the best report still depends on the answer if the "
+        f"prior probability is wrong by less than {reach.prior:.3g}, or if the signal accuracy is wrong by less than "
+        f"{reach.accuracy:.3g}.",))
 
 
 class BitsKind(BitKind):

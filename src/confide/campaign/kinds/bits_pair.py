@@ -131,8 +131,9 @@ class PairPages(BitPages):
             ("expected payment of one person", plan.money(quote.expected_payment)),
             ("  lower bound on the expected payment in any market without fines, by Proposition 1",
              plan.money(quote.lower_bound)),
-            ("  cost of the level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
-            ("  loss of any report that ignores the answer", plan.money(quote.margin)),
+            ("  cost of this privacy loss to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
+            ("  least loss from a report that ignores the answer, compared with a truthful report",
+             plan.money(quote.margin)),
             (f"payment for a report that {agrees} with a peer's, on average over all peers",
              f"{plan.money(one)} for {bit.one}, {plan.money(zero)} for {bit.zero}"),
             ("expected total, when all take part", plan.money(it.total_payment().mean)),
@@ -173,9 +174,9 @@ class PairPages(BitPages):
         return [
             f"Taking part with your device's report pays. Reports that {meets} those of your peers are paid. If "
             f"everybody else does the same, you expect {plan.money(it.quote().expected_payment)}. Any other way to "
-            f"report earns less, if the privacy that you spend costs you {plan.money(float(it.cost(it.epsilon)))} at "
-            "this level. This holds if you know your own answer, and do not know why your peers' answers are like "
-            "yours."]
+            "report earns less, if the privacy that you lose by this report costs you "
+            f"{plan.money(float(it.cost(it.epsilon)))}. This holds if you know your own answer, and do not know why "
+            "your peers' answers are like yours."]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it, names = plan.market, plan.config.peers()

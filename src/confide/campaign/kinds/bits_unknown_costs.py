@@ -17,7 +17,7 @@ import pydantic
 from confide.audit import AuditReport
 from confide.campaign.kinds.device_kind import exactly
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.pages import BitPages, guessed
+from confide.campaign.kinds.market.pages import BitPages, alphabet, guessed
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, worth_asking
 from confide.campaign.kinds.skeleton import LawTable, Parameters
 from confide.contract.asked import Field
@@ -126,7 +126,7 @@ class UnknownCostPages(BitPages):
         tables = it.payments_at(max(2, round(it.people * it.presence)))
         return [
             ("largest level of one report, local differential privacy", f"epsilon = {it.largest_level:g}"),
-            ("  least level of a participant, a floor of quality", number(it.epsilon)),
+            ("  least level of a participant, for the quality of reports", number(it.epsilon)),
             ("  median level of the participants", number(float(it.level_quantile(0.5)))),
             ("taking part pays people with a cost per nat of at most", plan.money(it.cost_threshold)),
             ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
@@ -134,8 +134,9 @@ class UnknownCostPages(BitPages):
             ("payment if that many take part: for a report with the majority, and against it",
              f"{plan.at_most(float(tables[1, 1]))} and {plan.at_most(float(tables[1, 0]))} for {bit.one}, "
              f"{plan.at_most(float(tables[0, 0]))} and {plan.at_most(float(tables[0, 1]))} for {bit.zero}"),
-            ("probability that a participant owes money", number(it.negative_probability())),
-            ("number of new questions after which a participant owes money in sum with probability at most 0.05",
+            ("probability that a participant's payment is negative", number(it.negative_probability())),
+            ("number of new questions after which a participant's sum of payments is negative with probability at most "
+             "0.05",
              number(it.rounds_until_nonnegative(0.05))),
             ("expected total", plan.money(it.expected_total)),
             ("  standard deviation; 19 of 20 totals are at most",
@@ -153,7 +154,8 @@ class UnknownCostPages(BitPages):
                            "expected total", "reports say something"), rows=rows,
                   note="These are the equilibria on which people can agree easily. Equilibria with reports that say "
                        "nothing usually pay more. A market cannot prevent people from agreeing to give the same "
-                       "report."),))]
+                       f"report. {alphabet(plan)} Costs up to a number: people with at most this cost per nat take "
+                       "part, as planned."),))]
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit = plan.market, plan.config.bit
@@ -161,19 +163,24 @@ class UnknownCostPages(BitPages):
         tables = it.payments_at(present)
         rows = tuple((name, plan.at_most(float(tables[own, own])), plan.at_most(float(tables[own, 1 - own])))
                      for name, own in ((bit.one, 1), (bit.zero, 0)))
-        return Table(columns=("your report", "with the majority of the other reports", "against it"), rows=rows,
+        return Table(columns=("your report", "with the majority of the other reports", "against this majority"),
+                     rows=rows,
                      note=f"These are the amounts if {present:,} people take part, as expected. With another number, "
-                          "the public counts give the amounts. You owe a negative amount.")
+                          "the public counts give the amounts. "
+                          + ("A negative amount is taken from your deposit." if plan.deposit else
+                             "You owe a negative amount."))
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
             f"Take part if a nat of privacy is worth at most {plan.money(it.cost_threshold)} to you: then taking part "
             "pays on average, and it pays more if a nat is worth less to you. If a nat is worth more to you, stay "
-            f"away. Your device asks you for this value and chooses the best level for you, from {it.epsilon:g} to "
-            f"{it.largest_level:g}. Your device tells nobody the value or the level. You are paid for a report with "
-            "the majority of the other reports, and you pay for a report against this majority. The operator sees that "
-            f"you took part, and can conclude that a nat is worth at most {plan.money(it.cost_threshold)} to you.",
+            "away. A nat is the unit of privacy loss: at a loss of 1 nat, your report is at most e times as likely "
+            "under one answer as under the other. Your device asks you for the value of a nat and chooses the best "
+            f"loss for you, from {it.epsilon:g} to {it.largest_level:g} nats. Your device tells nobody the value or "
+            "the loss. You are paid for a report with the majority of the other reports, and you pay for a report "
+            "against this majority. The operator sees that you took part, and can conclude that a nat is worth at most "
+            f"{plan.money(it.cost_threshold)} to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -196,9 +203,10 @@ def _cheaper(found: BitPlan) -> Section:
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "participants", "epsilon", f"expected total ({found.collection.currency})", "error"),
-        rows=tuple(rows), note="Each plan has the same number of invited people and the same ceiling. Each plan comes "
-                               "from another rule: the exact error, a bound on the error, or the rule of the "
-                               "thesis."),))
+        rows=tuple(rows), note="Each plan has the same number of invited people and the same largest level. Each plan "
+                               "comes from another rule: the exact error, a bound on the error (pgf), or the rule of "
+                               "the source (thesis: Wang 2016). Plans by a bound have a smaller error than "
+                               "needed."),))
 
 
 class BitsUnknownCostsKind(BitKind):

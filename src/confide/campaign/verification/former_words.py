@@ -14,13 +14,18 @@ from typing import Any
 __all__ = ["page_today", "promises_today"]
 
 _PROMISES: tuple[tuple[str, str], ...] = (
+    # answers
+    ("T selections and T Laplace measurements at epsilon/(2T)",
+     "in each of T rounds, a selection and a Laplace measurement at epsilon/(2T) each"),
     # means
     ("the largest that any reports can lead to; each contract", "the largest loss for any reports; each contract"),
     ("Reports of sensitivity have no privacy: contracts follow from them",
      "The first reports have no privacy, since contracts follow from them"),
     ("It rests on the noise of the others", "The loss depends on the noise of the other participants"),
     ("while noise is drawn on her side and absence does not hang on offers",
-     "if each device draws its own noise and absence does not depend on the offered contracts"),
+     "if each device draws its own noise and nobody stays away because of the offered contracts"),
+    (", with c of the prior", ", with a concern that the prior allows"),
+    ("the plan's own expectation is sharper", "the plan's own expected total is more exact"),
     ("a fellow subtracts her own noise", "a fellow participant subtracts their own noise"),
     ("towards a fellow who knows her own noise", "towards a fellow participant who knows their own noise"),
     ("towards all the others together", "towards all other participants together"),
@@ -28,8 +33,8 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("error of the estimate, where anything is bought", "error of the estimate, if the campaign buys records"),
     ("whatever is reported, while all send who agreed, and all records",
      "for any reports, if everybody who agreed sends a record, and all records"),
-    ("a coin, to which payments are rounded up", "the gain is from rounding payments up to a coin"),
-    ("of the total in the mean over the prior, whatever it is", "the mean of the total over any prior"),
+    ("a coin, to which payments are rounded up", "the gain comes from rounding payments up to the smallest coin"),
+    ("of the total in the mean over the prior, whatever it is", "on average over any prior"),
     # goods
     ("the bidder ends satisfied, which the noise and the bids of all others decide",
      "the bidder ends satisfied, which depends on the noise and on the bids of all other bidders"),
@@ -60,6 +65,7 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "it, which the published rates show after the run, is not included"),
     ("nobody asks for a good that is not worth its price; her loss of privacy is left out",
      "nobody asks for a good that is not worth its price; the loss of privacy is not counted"),
+    ("copies of any good given beyond its supply", "the number of given copies of any good beyond its supply"),
     # markets
     ("each person while all others play the same strategy and all hold the design's prior",
      "each person, if all other people play the same strategy and everybody has the prior of the plan"),
@@ -72,16 +78,19 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "each person with a cost of at most {1} per nat, if all other people play the equilibrium and everybody has the "
      "prior of the plan"),
     ("of the randomiser that runs on her side, never of the payments; towards everybody",
-     "the level of the randomiser on the participant's device, never of the payments; it holds towards everybody"),
-    ("over all channels; the best report", "the promise covers every way to report; the best report"),
+     "the device of each participant draws the report at this level; the promise holds towards everybody"),
+    ("decisions are made from the report;", "decisions are made from the reports;"),
+    ("over all channels; the best report that ignores the bit earns {} less",
+     "the promise covers every way to report; a report that ignores the answer earns at least {1} less than a truthful "
+     "report"),
     ("Not the only equilibrium: everybody reporting the same is one too, and usually pays more",
-     "There are other equilibria: everybody gives the same report, which usually pays more"),
+     "There are other equilibria, such as the same report from everybody, which usually pays more"),
     ("Who knows her group is not among them. Not the only equilibrium: collusive ones pay too",
      "It does not cover people who know their group. There are other equilibria: collusive ones pay too"),
     ("over all channels, and over those up to the ceiling where there is one; nobody dearer gains by taking part. Not "
      "the only equilibrium: everybody reporting the same is one too",
-     "the promise covers every way to report, up to the ceiling if there is one; nobody with a higher cost gains by "
-     "taking part. There are other equilibria: everybody gives the same report"),
+     "the promise covers every way to report, up to the largest level of the campaign; nobody with a higher cost gains "
+     "by taking part. There are other equilibria, such as the same report from everybody"),
     ("exact, when all play the equilibrium and take part as expected",
      "exact, if everybody plays the equilibrium and takes part as expected"),
     ("in this equilibrium; largest payment over all", "in this equilibrium; the largest payment is over all"),
@@ -90,6 +99,14 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "that is estimated, and less well",
      "over the devices' randomness, for any bits, if all take part and play the equilibrium; with fewer participants "
      "the estimate is of their own share, with a larger error"),
+    ("xi(c) does not exist for all c above the threshold; its conclusion stands",
+     "not every cost above the threshold has a level as in the proof; the conclusion stands"),
+    ("a ceiling on levels, kept by each person's client", "a ceiling on levels, kept by each participant's device"),
+    (" is a floor of quality, the least level of a participant, and protects nobody",
+     ", the least level of a participant, keeps reports accurate, and protects nobody"),
+    ("in expectation: a participant owes money with probability {} a round, at most {}",
+     "on average: a single payment is negative with probability {1}, and never below -{2}"),
+    ("N p (Q - T (1 - mu))", "formula of the expected total"),
     ("of the randomiser on her side", "the level of the randomiser on the participant's device"),
     ("levels are unbounded: the cheaper privacy is to her, the higher is hers",
      "levels are unbounded: the lower a person's cost of privacy, the higher their level"),
@@ -121,6 +138,10 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "the promise is about the participant's average at the charged prices, which may cost alpha more than its value"),
     ("no bound covers those who get nothing because", "no bound covers participants who get nothing because"),
     # regressions, releases and searches
+    ("inequality reversed in print; liars included",
+     "the printed inequality is reversed; payments to liars are included"),
+    ("2Y sin phi: replacing one record moves",
+     "2Y sin phi (R bounds the estimate, Y the answers, and gamma is the ridge): replacing one record moves"),
     ("holds for every data set, whether or not the priors are right; n is public",
      "the promise holds for every data set, whether or not the priors are right; the number of people is public"),
     ("at these sizes the bound is no less than the most that a lie could cost: it would say nothing",
@@ -144,11 +165,19 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "one record is replaced by another, and the number of records is public"),
     ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
      "degrees are at most d",
-     "the loss is that of the released list as a sequence, not of the time at which the list or its next line appears; "
-     "it holds for networks with at most d contacts for each person"),
+     "the promise covers the released list and its order, but not the time at which the list or its next line appears; "
+     "it holds for networks in which nobody has more contacts than the public bound"),
     ("of the released list as a sequence, not of the time at which it or its next line appears",
-     "the loss is that of the released list as a sequence, not of the time at which the list or its next line "
-     "appears"),
+     "the promise covers the released list and its order, but not the time at which the list or its next line appears"),
+    ("one protected vertex is rewired", "one protected person's contacts change"),
+    ("searches for a component at epsilon each", "searches for a component, each with the epsilon of one search"),
+    ("thresholds and selections composed apart", "separate composition of thresholds and selections"),
+    ("counts over V minus N[T]; I is shared;",
+     "counts cover everybody but found members and their contacts, examined or not; all searches share the examined "
+     "people;"),
+    ("noise of scale 2 Delta/epsilon (E2, E3, E7)", "noise of scale 2 sensitivity/epsilon"),
+    ("noise of scale 2 Delta/epsilon for half of epsilon, and half for the threshold (E2, E3, E7)",
+     "noise of scale 2 sensitivity/epsilon for half of epsilon, and half for the threshold"),
 )
 """Pairs of former and present words of promises."""
 
@@ -165,15 +194,18 @@ _PAGES: tuple[tuple[str, str], ...] = (
     # markets
     ("least that any market without fines could pay",
      "lower bound on the expected payment in any market without fines"),
-    ("what the level costs her, as everybody believes\t", "cost of the level to one person, by the common belief\t"),
-    ("what any report that ignores her answer earns less\t", "loss of any report that ignores the answer\t"),
+    ("what the level costs her, as everybody believes\t",
+     "cost of this privacy loss to one person, by the common belief\t"),
+    ("what any report that ignores her answer earns less\t",
+     "least loss from a report that ignores the answer, compared with a truthful report\t"),
     ("when all take part: a report that meets the majority is paid\t",
      "when all take part: payment for a report with the majority\t"),
     ("; any other nothing", "; nothing for any other report"),
     ("largest single payment, whoever takes part\t", "largest single payment, for any number of participants\t"),
-    ("The best reply still depends on the answer while the prior is off by less than",
-     "The best reply still depends on the answer if the prior is wrong by less than"),
-    (", with everybody else playing the level that was bought.", ", while everybody else plays the level of the plan."),
+    ("The best reply still depends on the answer while the prior is off by less than {}, or the signal accuracy by "
+     "less than {}, with everybody else playing the level that was bought.",
+     "While everybody else reports at the level of the plan, the best report still depends on the answer if the prior "
+     "probability is wrong by less than {1}, or if the signal accuracy is wrong by less than {2}."),
     ("Your device reports your answer as it is with a probability of",
      "Your device reports your true answer with a probability of"),
     (", and the other one otherwise.", ", and the other answer otherwise."),
@@ -189,22 +221,22 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "everybody else does the same, you expect"),
     (" if everybody else does the same, and any other way of reporting earns less, once the privacy that it costs is "
      "counted at",
-     ". Any other way to report earns less, if the privacy that you spend costs you"),
+     ". Any other way to report earns less, if the privacy that you lose by this report costs you"),
     (", and any other way of reporting earns less than that, once the privacy that it costs is counted at",
-     ". Any other way to report earns less, if the privacy that you spend costs you"),
+     ". Any other way to report earns less, if the privacy that you lose by this report costs you"),
     (" for this level. A report that meets the majority of the others is paid; how much follows from",
-     " at this level. A report with the majority of the other reports is paid. The amount follows from"),
+     ". A report with the majority of the other reports is paid. The amount follows from"),
     (" for this level. This holds for who knows her own answer, and not why her peers' answers are like hers.",
-     " at this level. This holds if you know your own answer, and do not know why your peers' answers are like "
+     ". This holds if you know your own answer, and do not know why your peers' answers are like "
      "yours."),
-    ("with the majority of the others\tagainst it", "with the majority of the other reports\tagainst it"),
+    ("with the majority of the others\tagainst it", "with the majority of the other reports\tagainst this majority"),
     ("taking part is worth it up to this worth of a nat\t", "taking part pays people with a cost per nat of at most\t"),
     ("when as many take part: a report with the majority, and against it\t",
      "payment if that many take part: for a report with the majority, and against it\t"),
-    ("a participant owes money with probability\t", "probability that a participant owes money\t"),
+    ("a participant owes money with probability\t", "probability that a participant's payment is negative\t"),
     ("When {} take part, as expected; with others it follows from the public counts. Below 0 is what you owe.",
      "These are the amounts if {1} people take part, as expected. With another number, the public counts give the "
-     "amounts. You owe a negative amount."),
+     "amounts. A negative amount is taken from your deposit."),
     ("a report that agrees with a peer's is paid, on average over her peers\t",
      "payment for a report that agrees with a peer's, on average over all peers\t"),
     (" will be known to within, with probability {}%\t", ", with probability {1}%\t"),
@@ -222,7 +254,9 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "answer. They are right at most {3}% of the time. Your report never proves your answer: it is at most e^{1} = {2} "
      "times as likely under one answer as under the other."),
     ("rounds on fresh questions until nobody owes, all in all, but one in twenty\t",
-     "number of new questions after which a participant owes money in sum with probability at most 0.05\t"),
+     "number of new questions after which a participant's sum of payments is negative with probability at most 0.05\t"),
+    ("least level of a participant, a floor of quality\t",
+     "least level of a participant, for the quality of reports\t"),
     # goods
     ("of what any allocation could have given them. Their", "of the largest welfare of any allocation. Their"),
     ("what they write\t", "form of a row\t"),
@@ -230,6 +264,10 @@ _PAGES: tuple[tuple[str, str], ...] = (
     (", what is left out nothing", ", and omitted goods are worth nothing"),
     ("what is done\t", "method\t"),
     ("from one price to the next, as a share", "price step, as a share"),
+    ("as a share of the highest total\t", "as a share of the highest total value of goods\t"),
+    ("people who bid between two releases; releases\t",
+     "people who bid between two publications of the counts; publications\t"),
+    ("noises drawn\t", "number of noise draws\t"),
     ("E: no published count is off by more, except with probability",
      "E, largest error of any published count, except with probability"),
     ("E: no published count is off by more, but with probability",
@@ -249,9 +287,10 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("In your turn of a round it lets go of goods after which more bids were counted than there are copies, and it "
      "bids on one more, the one that adds most above its price to what you hold, or on none where nothing does. You "
      "hold {} at most, and bid {} times at most.",
-     "In your turn of a round, it gives up a good if more bids were counted after yours than there are copies. Then "
-     "your device bids on one more good, the one that adds most to your bundle above its price, or on none if no good "
-     "adds anything. You hold at most {1} goods, and bid at most {2} times."),
+     "In each round, your device has one turn. It first gives up each good on which more bids were counted after yours "
+     "than there are copies. Then it bids on the good whose added value for you is largest after its price is "
+     "subtracted, or on none if no added value is above the price. You hold at most {1} of the goods at a time, and "
+     "bid at most {2} times."),
     ("Each time that you hold no good, it bids on the one that is worth most to you above its price, and on none where "
      "no price suits you; at most {} times. You are outbid when more bids were counted",
      "When you hold no good, your device bids on the good with the largest value above its price to you. It does not "
@@ -267,13 +306,20 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("and each gets up to {} of them.", "and each gets up to {1} goods."),
     ("Of the goods that there are, you get up to {} of them, by what everybody wrote.",
      "You get up to {1} goods. Everybody's rows decide which."),
+    ("bids and {} goods each", "bids and {1} of the goods each"),
     # means
+    ("largest local loss of a person, on average\t",
+     "largest local loss (towards the operator) of a person, on average\t"),
+    ("largest central loss of a person, on average\t",
+     "largest central loss (towards the public) of a person, on average\t"),
+    ("a contract may cost {} nats towards the platform,",
+     "a contract may allow a loss of {1} nats towards the operator,"),
     ("share of profiles of reports in which anything is bought\t",
      "share of the simulated sets of reports for which the campaign buys records\t"),
     ("largest that any reports can lead to, where anything is bought\t",
      "largest error for any reports, if the campaign buys records\t"),
     ("of guessing the middle of the range, at most\t",
-     "largest possible error of guessing the middle of the range, without any records\t"),
+     "largest possible error without records, if the middle of the range is the guess\t"),
     ("largest that any reports can lead to: what is charged\t",
      "largest local loss for any reports, charged to the ledger\t"),
     ("largest that any reports can lead to\t", "largest central loss for any reports\t"),
@@ -297,8 +343,8 @@ _PAGES: tuple[tuple[str, str], ...] = (
      ". Your device adds noise to the number and sends the sum. The number itself stays with you."),
     ("Losses are Renyi divergences of order {}. Towards the operator at most {} nats, towards the public at most {}, "
      "and your contract says how much it is for you: usually less.",
-     "Your loss towards the operator is at most {2} nats, and towards the public at most {3} nats (Renyi divergence of "
-     "order {1}). Your contract states your own losses, which are usually smaller."),
+     "Your privacy loss towards the operator is at most {2} nats, and towards the public at most {3} nats (Renyi "
+     "divergence of order {1}). Your contract states your own losses, which are usually smaller."),
     ("A contract, signed. It says how much noise your own device adds to your record, how much the record weighs in "
      "the mean, what the operator and the public can learn of it at most, and what you are paid. You agree or decline "
      "before anything else is sent. On average {} of {} are asked for a record; the others are paid nothing.",
@@ -309,7 +355,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("(how many sets, the tables of every column decide, once noisy)",
      "(the noisy one-way tables decide the number of sets)"),
     ("a histogram that {} noisy answers, chosen by how wrong it is, have shaped",
-     "a histogram that is fitted to {1} noisy answers, chosen by its errors"),
+     "a histogram that is fitted to {1} noisy answers, each to a question on which it was far off"),
     ("what it does\t", "description of the method\t"),
     ("Everything here follows from public parameters. Errors", "All figures follow from public parameters. Errors"),
     ("Privacy holds for every table; what is predicted is no promise.",
@@ -317,7 +363,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("beyond the noise it depends on how columns hang together, which nothing public tells",
      "beyond the noise, it depends on the relation between columns, which is not public"),
     ("Nothing is asked of you. A custodian holds a table", "You report nothing. A custodian holds a table"),
-    ("what a missing or unusable record counts as\t", "a missing or unusable record counts as\t"),
+    ("what a missing or unusable record counts as\t", "null record, as which a missing or unusable record counts\t"),
     ("none that says anything at these sizes (", "no useful bound at these sizes ("),
     (", but for a probability of", ", except with probability"),
     ("Answers are multiples of 1/{}: the release has so many records.",
@@ -331,7 +377,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
      ", and {1} synthetic rows with similar answers. Noise changes every answer. No published row is a person's "
      "record."),
     (", each of them blurred. No row is anybody's.",
-     ". Noise changes every answer. No published row is a person's record."),
+     ". Noise changes every answer."),
     # programs
     ("The averages' load is above what a row holds by", "The averages' load is above the supply of a row by"),
     ("Who got what, and how much is used of a row, is not public.",
@@ -357,12 +403,13 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("The rows that limit it: ", "The supplies are: "),
     ("Your part of what is shared: ", "You get your part of the shared resources: "),
     ("whoever could gain more than this at the charged prices gets her favourite\t",
-     "a participant gets their favourite if it gains more at the charged prices than\t"),
+     "alpha: a participant gets another choice instead if it gains more at the charged prices than\t"),
     ("kept back of what rows hold\t", "share of each supply in reserve\t"),
     ("would keep back all that a row holds: row", "would reserve the whole supply of a row: row"),
     ("would keep back {} times its supply", "would reserve {1} times its supply"),
     ("In an unlucky draw what you get may cost you up to", "In an unlucky draw, your part can cost you up to"),
     ("more than it is worth to you.", "more than its value to you."),
+    ("share of the squared budget for the audit\t", "share of the squared privacy loss for the audit\t"),
     ("people between two looks at the flags\t", "people between two queries of the flags\t"),
     ("no, but with probability", "no, only with probability"),
     ("no, except with probability", "no, only with probability"),
@@ -375,7 +422,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("What was really paid depends on private records; it is the operator's and is not published.",
      "The real total depends on private records. Only the operator knows it, and it is not published."),
     ("if everybody were predicted at the center, at most\t",
-     "largest possible error of predicting the middle of the range, without any records\t"),
+     "largest possible error without records, if the middle of the range is the prediction\t"),
     *((former.replace("EUR", currency), now.replace("EUR", currency)) for currency in ("EUR", "USD", "GBP")
       for former, now in (
         ("a typical payment; nine in ten lie between\t{} EUR; {} EUR and ",
@@ -389,29 +436,31 @@ _PAGES: tuple[tuple[str, str], ...] = (
          "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy is "
          "worth no more than that to you.",
          "Take part if a nat of privacy is worth at most {1} EUR to you: then taking part pays on average, and it pays "
-         "more if a nat is worth less to you. If a nat is worth more to you, stay away. Your device asks you for this "
-         "value and chooses the best level for you, from {2} to {3}. Your device tells nobody the value or the level. "
-         "You are paid for a report with the majority of the other reports, and you pay for a report against this "
-         "majority. The operator sees that you took part, and can conclude that a nat is worth at most {1} EUR to "
-         "you."),
+         "more if a nat is worth less to you. If a nat is worth more to you, stay away. A nat is the unit of privacy "
+         "loss: at a loss of 1 nat, your report is at most e times as likely under one answer as under the other. Your "
+         "device asks you for the value of a nat and chooses the best loss for you, from {2} to {3} nats. Your device "
+         "tells nobody the value or the loss. You are paid for a report with the majority of the other reports, and "
+         "you pay for a report against this majority. The operator sees that you took part, and can conclude that a "
+         "nat is worth at most {1} EUR to you."),
         ("Why the truth is best: you are taken to want {} EUR for a nat of loss towards the operator if you fear that "
          "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
          "you more than it pays: whatever the others say.",
          "The true number is best for you. The campaign assumes that a nat of loss towards the operator costs you "
-         "your number times {1} EUR, and that a nat towards the public costs you the rest of {1} EUR. With this cost "
-         "of privacy, no other number gives you more, and taking part never costs you more than it pays. This "
+         "your number times {1} EUR, and that a nat towards the public costs you {1} EUR less this amount. With this "
+         "cost of privacy, no other number gives you more, and taking part never costs you more than it pays. This "
          "holds for any reports of other people."))),
     ("truth radius: moves of the prediction that surely lose (it lies within +-{}, scaled)",
      "truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie within "
      "+-{1}, scaled)"),
     ("people for whom some answer surely loses\t", "people with at least one answer that loses for sure\t"),
     ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)\t",
-     "largest error of the peers' estimate, on average over everybody else and the noise (scaled)\t"),
+     "largest error of an estimate for payments, on average over everybody else and the noise (scaled)\t"),
     ("covered: people whose privacy costs them at most\t",
      "the promises of truth and participation cover people with a privacy cost of at most\t"),
     ("lies and empty slots that truth and accuracy allow for\t",
-     "lies and empty slots that the promises of truth and accuracy allow\t"),
+     "lies and missing records that the promises of truth and accuracy allow, together\t"),
+    ("% of the invited: {} people", "% of the invited: {1}"),
     # searches
     ("Of this very list: its probability changes by at most e^{} = {} when one protected person's contacts are "
      "changed, because so many searches were made. That is no promise beforehand, and",
@@ -422,29 +471,34 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("what the source claims of the same noise (false)\t", "the source's claim for the same noise (false)\t"),
     ("If everybody else of the {} has the value 0; others with a value of their own come before her more often. A "
      "random order costs no privacy at all: what the noisy order saves beside it is what epsilon buys.",
-     "The figures hold if everybody else of the {1} people has the value 0. People with a larger value come before "
-     "this member more often. A random order costs no privacy, so epsilon buys the difference between the noisy and "
-     "the random order."),
+     "The first column is the value of the member. The figures hold if everybody else of the {1} people has the value "
+     "0. People with a larger value come before this member more often. A random order costs no privacy, so epsilon "
+     "buys the difference between the noisy and the random order."),
     ("A search that gives up is the last one: nothing is sought after it, so that an early failure ends everything.",
      "A search that gives up is the last one, so an early failure ends the whole campaign."),
     ("succeed with a chance of {}%, for members with the value {} with one of {}%, if",
      "succeed with probability {1}%, and for members with the value {2} with probability {3}%, if"),
-    ("Where everybody's value is 0, so that nothing can be found but by chance, a search gives up after",
-     "If everybody's value is 0, a search can find a member only by chance. In this case, a search gives up after"),
-    ("on average; K = {} was asked for.", "on average; the file asks for K = {1}."),
+    ("Where everybody's value is 0, so that nothing can be found but by chance, a search gives up after {} "
+     "examinations on average",
+     "If everybody's value is 0, a search can find a member only by chance. In this case, the average number of "
+     "examinations before a search gives up is {1}"),
+    ("; K = {} was asked for.", "; the file asks for K = {1}."),
     ("The threshold: with {}% the number that it aims at is within {} people of the best one that there is: at these "
      "sizes that says nothing.",
      "With probability {1}%, the threshold's number of people is within {2} people of the best number. At these sizes, "
      "this says nothing."),
     ("but for a probability of delta = ", "all of these searches, except with probability delta = "),
-    ("people of value 0 who come before her, expected\t", "expected number of people of value 0 before this member\t"),
+    ("people of value 0 who come before her, expected\t",
+     "expected number of people with the value 0 before this member\t"),
     ("chance that the search gives up before her", "probability that the search gives up before this member"),
-    ("contacts: one is refused before it is searched, and the campaign is over: the ledger was charged before, and "
-     "keeps the debit. Take the bound from outside knowledge. A bound that is read off this network is a leak, and to "
-     "leave contacts out until it holds is no remedy: it changes other people's lists, too.",
-     "contacts. The run refuses such a network before it searches. The campaign is then over, and the ledger keeps the "
-     "charge. Take the bound from outside knowledge: a bound that follows from this network is a leak. Do not leave "
-     "out contacts until the bound holds, since this changes other people's lists of contacts, too."),
+    ("networks in which somebody has more than {} contacts: one is refused before it is searched, and the campaign is "
+     "over: the ledger was charged before, and keeps the debit. Take the bound from outside knowledge. A bound that is "
+     "read off this network is a leak, and to leave contacts out until it holds is no remedy: it changes other "
+     "people's lists, too.",
+     "- networks in which somebody has more than {1} contacts. The run refuses such a network before it searches. The "
+     "campaign is then over, and the ledger keeps the charge. Take the bound from outside knowledge: a bound that "
+     "follows from this network is a leak. Do not leave out contacts until the bound holds, since this changes other "
+     "people's lists of contacts, too."),
     ("What is asked of you is perhaps to be examined, once. A custodian knows who of {} people is in contact with "
      "whom, and looks for the members of a group among them, such as the infected or those who took part in a fraud.",
      "You may be asked to let yourself be examined, at most once. A custodian knows the contacts among {1} people, and "
@@ -454,6 +508,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("each yes is paid\teach no is paid", "payment for yes\tpayment for no"),
     ("How it is shared", "Rule for the shares"),
     ("how the losses are added up\t", "rule that adds up the losses\t"),
+    ("per_round\t", "round by round\t"),
     ("how the searches are added up\t", "rule that adds up the searches\t"),
     ("{} of {} invited took no part.", "{1} of {2} invited people took no part."),
     (", {}% to {}% would be expected", ", the expected range is {1}% to {2}%"),
@@ -488,7 +543,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "a population of {1} synthetic rows is fitted to these tables"),
     ("The fit: the population misses the noisy tables by {} (mean L1 distance), and",
      "The mean L1 distance of the fitted population from the noisy tables is {1}, and"),
-    ("columns, and the attributes that they make\t", "columns, and their attributes\t"),
+    ("columns, and the attributes that they make\t", "columns, and their attributes (values, bins and bits)\t"),
     ("predicted error of an answer, on average\t", "average predicted error of an answer\t"),
     ("  of the worst answer\t", "  predicted error of the worst answer\t"),
     ("synthetic rows that are published\t", "published synthetic rows\t"),
@@ -524,7 +579,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("gave up: there may be more members, or none", "gave up, so there may be further members"),
     ("the ledger had no room for another search", "the ledger had no budget for another search"),
     (". {} of at most {} paid searches were made.", ". The run made {1} of at most {2} paid searches."),
-    ("\t{}, and those of further seeds", "\t{1}, and the components of further seeds"),
+    ("\t{}, and those of further seeds", "\t{1}, and the components of further known members"),
     ("from each found member the search follows contacts and examines everybody next to the group; then, up to {} "
      "times, it examines others in the order of",
      "from each found member, the search follows contacts and examines everybody next to the group; up to {1} times, "
@@ -568,7 +623,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("how much likelier any list may get, at most", "largest factor of change in the probability of a list"),
     (" of a hidden member with the found\t", " of a hidden member with the found members\t"),
     ("\tthe same in a random order", "\texpected number of people before this member in a random order"),
-    ("the threshold in the file\t", "threshold in the file\t"),
+    ("the threshold in the file\t", "threshold in the campaign file\t"),
     ("The first {}; found.csv has {} more. ",
      "The table shows the first {1} people. The file found.csv has {2} more. "),
     ("allows that somebody's record is published outright: choose it far smaller",

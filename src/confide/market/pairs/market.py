@@ -319,13 +319,13 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
     return Guarantees((
         Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
-                note="the level of the randomiser on the participant's device, never of the payments; it holds towards "
+                note="the device of each participant draws the report at this level; the promise holds towards "
                      "everybody, since counts, payments and the estimate are made from the reports; levels of repeated "
                      "reports add up"),
         Truthfulness(gain=0.0, baseline=quote.participation, who=who, source=theorem,
-                     note="the promise covers every way to report; the best report that ignores the bit earns "
-                          f"{quote.margin:.6g} less. It does not cover people who know their group. There are other "
-                          "equilibria: collusive ones pay too"),
+                     note="the promise covers every way to report; a report that ignores the answer earns at least "
+                          f"{quote.margin:.6g} less than a truthful report. It does not cover people who know "
+                          "their group. There are other equilibria: collusive ones pay too"),
         Participation(utility=quote.participation, who=who, source=theorem,
                       note="in expectation; no payment is negative"),
         Accuracy(bound=market.half_width(failure_probability), baseline=0.5, failure_probability=failure_probability,

@@ -574,14 +574,14 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
     """
     signal_model = market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 7", spec="data_market 3",
-                     erratum="xi(c) does not exist for all c above the threshold; its conclusion stands")
+                     erratum="not every cost above the threshold has a level as in the proof; the conclusion stands")
     who = (f"each person with a cost of at most {market.cost_threshold:.6g} per nat, if all other people play the "
            "equilibrium and everybody has the prior of the plan")
     lowest, highest = market.liability()
-    ours = Source(document="confide", statement="a ceiling on levels, kept by each person's client",
+    ours = Source(document="confide", statement="a ceiling on levels, kept by each participant's device",
                   spec="data_market 3")
     printed = Source(document=_DOCUMENT, statement="(4.1)", spec="data_market 3")
-    floor = (f"epsilon = {market.epsilon:g} is a floor of quality, the least level of a participant, and protects "
+    floor = (f"epsilon = {market.epsilon:g}, the least level of a participant, keeps reports accurate, and protects "
              "nobody. Taking part shows that a person's cost is at most the threshold, and their level shows the cost; "
              "levels of repeated reports add up")
     how = "the level of the randomiser on the participant's device" if math.isfinite(market.largest_level) else (
@@ -591,17 +591,17 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
                 part="one report",
                 source=ours if math.isfinite(market.largest_level) else printed, note=f"{how}; {floor}"),
         Truthfulness(gain=0.0, baseline=market.terms.stake, who=who, source=theorem,
-                     note="the promise covers every way to report, up to the ceiling if there is one; nobody with a "
-                          "higher cost gains by taking part. There are other equilibria: everybody gives the same "
-                          "report"),
-        Participation(utility=0.0, who=who, source=theorem, note="in expectation: a participant owes money with "
-                      f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
+                     note="the promise covers every way to report, up to the largest level of the campaign; nobody "
+                          "with a higher cost gains by taking part. There are other equilibria, such as the same "
+                          "report from everybody"),
+        Participation(utility=0.0, who=who, source=theorem, note="on average: a single payment is negative with "
+                      f"probability {market.negative_probability():.4g}, and never below -{-lowest:.6g}"),
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
                  source=Source(
             document="confide", statement="exact error of the majority rule", spec="data_market 3"),
             measure="the probability, before anybody reports, of guessing the state wrongly",
             note="in this equilibrium"),
         Budget(expected=market.expected_total, lowest=lowest, highest=highest, source=Source(
-            document="confide", statement="N p (Q - T (1 - mu))", spec="data_market 3"),
+            document="confide", statement="formula of the expected total", spec="data_market 3"),
             note="exact, in this equilibrium; the extreme payments are over all numbers of participants"),
     ))

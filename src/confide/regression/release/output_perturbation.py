@@ -55,7 +55,8 @@ PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 and Lemma
                  erratum="estimates constrained to a ball; the printed sensitivity is false without it")
 
 RIDGE_FORMULA = ("vector Laplace noise of scale D(R,Y)/(gamma epsilon), D(R,Y) = max over phi of "
-                 "R sin 2phi + 2Y sin phi: replacing one record moves the estimate by at most D(R,Y)/gamma")
+                 "R sin 2phi + 2Y sin phi (R bounds the estimate, Y the answers, and gamma is the ridge): replacing "
+                 "one record moves the estimate by at most D(R,Y)/gamma")
 
 SOLVER_SHARE = 2.0**-16
 """The solver's tolerance tau_fp in units of D/gamma: largest distance of a certified solution from the true minimiser.

@@ -47,14 +47,15 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         ("standard error of the mean, on average", plan.measured(here.root_error)),
         ("  largest error for any reports, if the campaign buys records",
          plan.measured(math.sqrt(bound.bound))),
-        ("  largest possible error of guessing the middle of the range, without any records",
+        ("  largest possible error without records, if the middle of the range is the guess",
          plan.measured(math.sqrt(bound.baseline))),
         ("expected total of payments", f"{plan.money(here.payments)} (plus or minus "
          f"{plan.money(2 * here.payments_error)})"),
         (f"  largest total in {here.draws} simulated sets of reports", plan.money(here.largest_payments)),
-        ("largest local loss of a person, on average", f"{number(here.local)} nats at order {it.order:g}"),
+        ("largest local loss (towards the operator) of a person, on average",
+         f"{number(here.local)} nats at order {it.order:g}"),
         ("  largest local loss for any reports, charged to the ledger", _charged(plan)),
-        ("largest central loss of a person, on average", f"{number(here.central)} nats"),
+        ("largest central loss (towards the public) of a person, on average", f"{number(here.central)} nats"),
         ("  largest central loss for any reports", f"{number(it.caps.central)} nats"),
     ]
     return plan_page(
@@ -64,7 +65,7 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         *([] if plan.identities is None else [_identities(plan, plan.identities)]),
         Section(title="Results of other settings", blocks=(Table(
             columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
-                     "largest local loss", "bought", "otherwise"),
+                     "largest local loss", "share of sets with a purchase", "reason for no purchase"),
             rows=tuple(each.row() for each in (here, *plan.others))),)),
         said="Privacy holds for each participant if their own device added the noise of their contract. Truth and "
              "participation hold for any reports of the other people. Averages and expected payments are right if the "
@@ -100,15 +101,15 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                "everything but your noisy record. Against all of them together, you are only as safe as against the "
                "operator."),
         answer(Question.HIDES,
-               f"Your loss towards the operator is at most {number(it.caps.local)} nats, and towards the public at "
-               f"most {number(it.caps.central)} nats (Renyi divergence of order {it.order:g}). Your contract states "
-               "your own losses, which are usually smaller.",
+               f"Your privacy loss towards the operator is at most {number(it.caps.local)} nats, and towards the "
+               f"public at most {number(it.caps.central)} nats (Renyi divergence of order {it.order:g}). Your contract "
+               "states your own losses, which are usually smaller.",
                f"Example: somebody knows that your record is either {record.low:g} or {record.high:g}, and thinks at "
                f"first that both are equally likely. The operator guesses right at most {percent(right[0])} of the "
                f"time. A reader of the public result guesses right at most {percent(right[1])} of the time, if the "
                "other participants add their noise.",
-               "Two records would cost you twice as much privacy. Your device keeps the record that it has drawn, and "
-               "sends only this one."),
+               "Two noisy records would cost you twice as much privacy. So your device keeps its first noisy record, "
+               "and sends no other one."),
         answer(Question.GETS,
                "You get a signed contract. It states your payment, the noise that your device adds, the weight of your "
                "record in the mean, and your largest losses towards the operator and the public. You agree or decline "
@@ -123,9 +124,9 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
         answer(Question.LIES, lies(plan.guarantees),
                "The true number is best for you. The campaign assumes that a nat of loss towards the operator "
                f"costs you your number times {plan.money(it.price_per_nat)}, and that a nat towards the public costs "
-               f"you the rest of {plan.money(it.price_per_nat)}. With this cost of privacy, no other number gives you "
-               "more, and taking part never costs you more than it pays. This holds for any reports of other people. "
-               f"Payments are rounded up to {plan.coins(1)}.",
+               f"you {plan.money(it.price_per_nat)} less this amount. With this cost of privacy, no other number gives "
+               "you more, and taking part never costs you more than it pays. This holds for any reports of other "
+               f"people. Payments are rounded up to {plan.coins(1)}.",
                "The campaign makes no promise about a false record: your payment does not depend on your record."),
         answer(Question.TRUSTED,
                "You trust nobody with your record: your own device adds the noise. The promise towards the public "
@@ -133,7 +134,7 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                "participants who vanish. You trust the operator with your number, and to pay you the amount on your "
                "contract."),
         answer(Question.WITHDRAWING, *withdrawing(
-            "You can decline your contract: then the operator draws up another round without you. Participants who "
+            "You can decline your contract: then the operator draws up new contracts without you. Participants who "
             "agree and then vanish are not paid, and the operator adds the missing noise.",
             absent="the campaign leaves out your noisy record, and you are not paid")),
     ]
@@ -149,7 +150,7 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
          percent(found.adds) if found.rent > 0 else "not stated"),
         ("  payment of an id with an invented record and the best-paid report, at no cost of privacy",
          plan.money(found.made_up)),
-        ("smallest group that earns a coin more together if one member gives a false report",
+        (f"smallest group that earns {plan.coins(1)} or more in addition, in all, if one member gives a false report",
          "none was found" if found.group is None else f"{found.group:,}"),
         *([] if found.group is None else [("  rise of the total payment of this group", plan.money(found.group_gain))]),
         ("number of ids that can move the mean by its standard error",
@@ -162,9 +163,9 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
               note=f"The figures are exact for {number(found.draws)} simulated sets of reports that follow the belief "
-                   "in the campaign file. Averages are those of the first person who is asked for a record. The "
-                   "figures on agreements and on moving the mean use the first of these sets. Ids that move the mean "
-                   "give the report with the largest weight, and send an end of the range."),
+                   "in the campaign file. Averages over these sets are for the first person who is asked for a "
+                   "record. The figures on agreements and on moving the mean use the first of these sets. Ids that "
+                   "move the mean give the report with the largest weight, and send an end of the range."),
         Text((_second_ids(plan, found),
               "No false report gains one person anything. This promise covers a person with one id: the operator must "
               "make sure that nobody has two ids. Nobody checks the records, and payments do not depend on them.",))))
@@ -189,7 +190,7 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
     if not len(made.index):
         return [*read, Section(
             title="Contracts: the campaign buys nothing (private: for the operator alone)", private=True, blocks=(Text((
-                "With these reports, too few people are within the price to keep largest_local_loss, or guessing "
+                "With these reports, too few people are cheap enough to keep largest_local_loss, or guessing "
                 "without any records costs less than buying the mean. The campaign asks nobody for a record.",)),))]
     steps, total = made.steps.astype(np.float64), float(made.steps.sum())
     noise = math.sqrt(float(made.variance)) / total * it.width

@@ -256,8 +256,8 @@ class PlannedMean(ShownPlan, MoneyWords):
             found.append("the campaign rounds payments up to whole coins, which raises them a lot: choose smaller "
                          "coins (minor_units)")
         if it.caps.local > 20:
-            found.append(f"a contract may cost {it.caps.local:.3g} nats towards the platform, which protects hardly "
-                         "anything: raise psi_floor, or lower [price] error")
+            found.append(f"a contract may allow a loss of {it.caps.local:.3g} nats towards the operator, which "
+                         "protects hardly anything: raise psi_floor, or lower [price] error")
         if self.identities is not None:
             found += identity_warnings(self, self.identities)
         return found

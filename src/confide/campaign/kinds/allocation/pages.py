@@ -382,8 +382,8 @@ def offer(plan: GoodsPlan) -> list[Section]:
         answer(Question.REPORT, as_sentence(plan.asked),
                "If you take no part, or your row cannot be used, you count as somebody who gives every good the value "
                "0.",
-               "Your place in the public order is the rank of your id. Hand in your row before the run. There is only "
-               "one run."),
+               "Your place in the public order follows from your id, and not from the time at which you hand in your "
+               "row. Hand in your row before the run. There is only one run."),
         Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
         answer(Question.SEES, "The operator sees your row. The public sees the prices and the noisy numbers behind "
                               f"them.{certified} Your share of the goods follows from these numbers and your row. "

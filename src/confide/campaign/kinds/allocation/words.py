@@ -137,11 +137,12 @@ class AuctionWords(MethodWords):
         rows = [
             (f"price step, as a share of the {self.most}", worth(market.increment)),
             ("rounds; largest number of bids of one person", f"{market.rounds:,}; {market.bid_cap:,}"),
-            ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
+            ("people who bid between two publications of the counts; publications",
+             f"{market.batch:,}; {market.counter.horizon:,}"),
             (f"E, largest error of any published count, except with probability {market.failure_probability:g}",
              f"{error:,.0f} {self.counted}, {error / least:.0%} of the scarcest good's supply"),
             ("copies of each good in reserve", f"{market.effective_reserve:,}"),
-            ("noises drawn", f"{market.counter.horizon * market.goods:,}"),
+            ("number of noise draws", f"{market.counter.horizon * market.goods:,}"),
         ]
         if market.halting != "fixed":
             rows.append(("rule for an end before the last round", f"{market.halting}, below {market.halt_below:,}"))
@@ -223,7 +224,7 @@ class ScalingWords(MethodWords):
             ("temperatures, as shares of the highest value",
              f"{worth(market.start_temperature)} to {worth(market.end_temperature)}"),
             ("share of epsilon for the final count", f"{market.clear:.0%}"),
-            ("noises drawn", f"{(market.rounds + 1) * market.goods:,}"),
+            ("number of noise draws", f"{(market.rounds + 1) * market.goods:,}"),
         ]
         return [*rows, *_charged(market)]
 
@@ -259,10 +260,10 @@ class ScalingWords(MethodWords):
 class BundleWords(AuctionWords):
     """The texts about `PAlloc`."""
 
-    most, counted = "highest total", "bids"
+    most, counted = "highest total value of goods", "bids"
 
     def goods(self, market: PAlloc) -> str:
-        return f" and {market.largest_bundle:,} goods"
+        return f" and {market.largest_bundle:,} of the goods"
 
     def planned(self, market: PAlloc) -> list[tuple[str, str]]:
         wanted = market.valuation.largest(market.goods)
@@ -274,14 +275,16 @@ class BundleWords(AuctionWords):
         return f"up to {market.largest_bundle:,} goods" if market.largest_bundle > 1 else "at most one good"
 
     def rule(self, market: PAlloc) -> list[str]:
-        when = ("your device gives up a good" if market.outbid_tests == "slot" else
-                "a good is given up at the end of a round")
+        outbid = "each good on which more bids were counted after yours than there are copies"
+        when = (f"In each round, your device has one turn. It first gives up {outbid}. Then it bids"
+                if market.outbid_tests == "slot" else
+                "In each round, your device has one turn, in which it bids")
+        end = "" if market.outbid_tests == "slot" else f" At the end of each round, it gives up {outbid}."
         found = [
             f"Your device bids for you from your row, in up to {market.rounds:,} rounds. All prices start at 0 and "
-            f"rise with the published counts of bids. In your turn of a round, {when} if more bids were counted after "
-            "yours than there are copies. Then your device bids on one more good, the one that adds most to your "
-            f"bundle above its price, or on none if no good adds anything. You hold at most {market.largest_bundle:,} "
-            f"goods, and bid at most {market.bid_cap:,} times."]
+            f"rise with the published counts of bids. {when} on the good whose added value for you is largest after "
+            f"its price is subtracted, or on none if no added value is above the price.{end} You hold at most "
+            f"{market.largest_bundle:,} of the goods at a time, and bid at most {market.bid_cap:,} times."]
         if market.clearing is not None:
             found.append("At the end, a good goes to each person who holds it, if few enough bids were counted after "
                          "theirs. A public number for each good sets this limit.")

@@ -35,7 +35,7 @@ from confide.market.pairs.market import PairMarket
 from confide.market.strategies import NONE
 from confide.privacy.response import response_table
 
-__all__ = ["BitPages", "equilibria_table", "guessed"]
+__all__ = ["BitPages", "alphabet", "equilibria_table", "guessed"]
 
 
 class BitPages(ABC):
@@ -111,10 +111,10 @@ class BitPages(ABC):
                                   f"reported {bit.one} and how many reported {bit.zero}, and the payment for each of "
                                   "the two reports."),
             answer(Question.HIDES, *self._odds(plan),
-                   "If you report on the same question several times, the levels add up: check which questions you "
-                   "have answered before. A device that runs `confide submit` keeps a book of your reports. It asks "
-                   "you before it answers the same words, or a question of the same name, again. A browser keeps no "
-                   "such book. Neither of them recognises the same question in other words."),
+                   "If you report on the same question several times, your privacy losses add up: check which "
+                   "questions you have answered before. A device that runs `confide submit` keeps a book of your "
+                   "reports. It asks you before it answers a question again that has the same words or the same name. "
+                   "A browser keeps no such book. Neither of them recognises the same question in other words."),
             answer(Question.GETS, f"You get at most {plan.coins(plan.highest)}. The amount depends on whether your "
                                   f"report agrees with other people's reports.{deposit}",
                    self.paid(plan)),
@@ -241,7 +241,15 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
         Table(columns=("everybody plays", f"payment ({plan.collection.currency})",
                        "payment less the cost of privacy", "strict", "reports say something"), rows=rows,
               note="These are the symmetric equilibria. Equilibria with reports that say nothing usually pay more. A "
-                   "market cannot prevent people from agreeing to give the same report."), *more))
+                   f"market cannot prevent people from agreeing to give the same report. {alphabet(plan)} Level: all "
+                   "devices report at this epsilon. Labels exchanged: they then exchange the two reports. Fair coins: "
+                   "everybody reports at random. Strict: one person alone is paid less for any other "
+                   "way to report."), *more))
+
+
+def alphabet(plan: BitPlan) -> str:
+    """A sentence on the reports 0 and 1 in a table of equilibria."""
+    return f"The report 1 is {plan.config.bit.one}, and the report 0 is {plan.config.bit.zero}."
 
 
 def _coalitions(plan: BitPlan) -> Section:
@@ -290,7 +298,7 @@ def _coalitions(plan: BitPlan) -> Section:
     more.append("The promise that truth pays covers one person with one id. The operator must make sure that nobody "
                 "has two ids.")
     return Section(title="Second identities and agreements", blocks=(
-        Table(columns=("people or ids with one report", "how many", "of the invited", "average payment of each",
+        Table(columns=("people or ids, each with one report", "how many", "of the invited", "average payment of each",
                        "payment of all", result), rows=tuple(rows),
               note=f"Amounts are exact, if everybody else plays the equilibrium; {stated}. Ids decide the result "
                    + ("if they move the estimate by its stated error." if share else

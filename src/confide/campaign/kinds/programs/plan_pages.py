@@ -49,6 +49,11 @@ _WHAT: dict[ModeName, str] = {
                "little less supply; a noisy audit accepts the run only if each row is within supply",
 }
 
+_PAYMENTS = {
+    "average": "average: the price of the part, at the average prices",
+    "scaled": "scaled: a share of the value of the part",
+}
+
 
 def _range(numbers: NDArray[np.float64], digits: int = 5) -> str:
     low, high = (f"{float(end):,.{digits}g}" for end in (numbers.min(), numbers.max()))
@@ -70,7 +75,7 @@ def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
     rows = [("main rounds; earlier rounds, which do not count", f"{mechanism.rounds:,}; {mechanism.burn_in:,}"),
             ("rule for the step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
     if isinstance(mechanism, TightenAndAudit):
-        rows += [("share of the squared budget for the audit", f"{mechanism.audit_share:.0%}"),
+        rows += [("share of the squared privacy loss for the audit", f"{mechanism.audit_share:.0%}"),
                  ("noise of the audit, standard deviation", _range(mechanism.audit_noise_std * coding.load_units, 4))]
     if isinstance(mechanism, RoundDude):
         rows += [("share of epsilon for the flags", f"{mechanism.flag_share:.0%}"),
@@ -79,10 +84,10 @@ def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
                   f"no, only with probability {1 - mechanism.failure_probability:g}")]
     alpha = getattr(mechanism, "alpha", None)
     if alpha is not None:
-        rows.append(("a participant gets their favourite if it gains more at the charged prices than",
+        rows.append(("alpha: a participant gets another choice instead if it gains more at the charged prices than",
                      f"{said(coding, alpha)} {coding.worth}"))
     if isinstance(mechanism, TightDude | TightenAndAudit) and alpha is not None:
-        rows.append(("payments", mechanism.payments))
+        rows.append(("rule for the payments", _PAYMENTS[mechanism.payments]))
     return rows
 
 
@@ -96,19 +101,19 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
         "truthful": "You get the average of your best choices over all main rounds, and pay the price of this average "
                     "at the average prices. If another choice gives you clearly more at these prices, you get that "
                     "choice instead.",
-        "round": "Public randomness, drawn after all records have arrived, names one round for you: you get your best "
-                 "choice of that round, whole. People are served in the order of ids. If a row is nearly full at your "
-                 "place, you may get nothing.",
-        "tight": "Public randomness, drawn after all records have arrived, names one round for you: you get your best "
-                 "choice of that round, whole, at the average prices.",
-        "audited": "Public randomness, drawn after all records have arrived, names one round for you: you get your "
-                   "best choice of that round, whole. Then the run measures the load of all choices, with noise. If "
-                   "the load does not fit, nobody gets anything, and the result says so.",
+        "round": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
+                 "your best choice of that round. People are served in the order of ids. If a row is nearly full at "
+                 "your place, you may get nothing.",
+        "tight": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
+                 "your best choice of that round, at the average prices.",
+        "audited": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
+                   "your best choice of that round. Then the run adds up all choices, with noise, and compares the "
+                   "sums with the supplies. If a sum is too large, nobody gets anything, and the result says so.",
     }
     instead = list[str]()
     if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
         instead.append("If another choice gives you clearly more at the average prices than the average of your best "
-                       "choices, you get that other choice. This holds for each round that may be drawn for you.")
+                       "choices, you get that other choice, for any round that may be drawn for you.")
         if getattr(mechanism, "payments", "") == "scaled":
             instead.append("You pay a share of the value of your part to you: the price of your average divided by the "
                            "value of your average. If your average is not worth its price to you, you get nothing and "
@@ -283,7 +288,8 @@ def offer(plan: SharingPlan) -> list[Section]:
             "invited.",)),)),
         answer(Question.REPORT, as_sentence(names.asked),
                "If you take no part, or if your record cannot be used, you get nothing.",
-               "Your place is the rank of your id. Hand in your record before the run. There is only one run."),
+               "Your place in the public order follows from your id, and not from the time at which you hand in your "
+               "record. Hand in your record before the run. There is only one run."),
         Section(title="Rule for the shares", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
         answer(Question.SEES, "The operator sees your record. The public sees the prices and the noisy sums behind "
                               "them. Your part follows from these numbers and your record. The provider "
@@ -309,8 +315,8 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
     gain = lies(plan.guarantees, "At this epsilon, the campaign makes no promise about the gain from a lie.",
                 sentence=lambda each: sentence(names, each))
     return (["You pay the price of your part. The operator collects the price.", as_sentence(_taking_part(plan))],
-            [gain, "You must use the amounts that your record states. The promise covers only lies about your choices "
-                   "and their values."])
+            [gain, "The amounts that your choices use must be true in your record. The promise covers only lies about "
+                   "your choices and their values."])
 
 
 def _taking_part(plan: SharingPlan) -> str:

@@ -71,7 +71,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("  privacy loss of the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("typical error of a prediction", spread(m.release.prediction_error(s))),
-        ("  largest possible error of predicting the middle of the range, without any records",
+        ("  largest possible error without records, if the middle of the range is the prediction",
          spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "no useful bound; read the intervals of the result"),
@@ -90,14 +90,14 @@ def sections(plan: PlannedRegression) -> list[Section]:
              number(f.truth_radius)),
             ("  people with at least one answer that loses for sure", f"{made_up.any_ruled_out:.0%}"),
         )),
-        ("largest error of the peers' estimate, on average over everybody else and the noise (scaled)",
+        ("largest error of an estimate for payments, on average over everybody else and the noise (scaled)",
          number(f.peer_error)),
         ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
         ("the promises of truth and participation cover people with a privacy cost of at "
          "most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
          f"that is {plan.at_least(f.privacy_cost)}"),
-        ("lies and empty slots that the promises of truth and accuracy allow",
-         f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
+        ("lies and missing records that the promises of truth and accuracy allow, together",
+         f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,}"),
     ]
     if not math.isnan(plan.regression.lie_bias):
         rows.append(("shift of the coefficients if all these lies have the same direction (scaled)",
@@ -125,8 +125,8 @@ def sections(plan: PlannedRegression) -> list[Section]:
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
             note="The loss is the expected payment that a participant loses with an answer above or below the truth by "
                  "the size of the lie. It is the median over synthetic participants with features anywhere between "
-                 "their public bounds, if their peers predict the truth. Small lies cost little, since the payment is "
-                 "quadratic in the lie.",
+                 "their public bounds, if the estimate for their payment predicts the truth. Small lies cost little, "
+                 "since the payment is quadratic in the lie.",
         ),)),
         _identities(plan, plan.money(made_up.payment)),
         said="Privacy holds for every data set, and so does a range of payments without a failure probability. All "
@@ -205,8 +205,9 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "You trust the operator with your record, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
-            "If you stay away, or withdraw before the settlement, an empty record takes your place. The odds above "
-            "also limit the effect of this change on everything that other people see.",
+            "If you stay away, or withdraw before the settlement, an empty record takes your place. The promise of "
+            f"privacy also covers this change: everything that other people see{but} is at most {likelier(epsilon)} "
+            "times as likely.",
             deposit=f.deposit_coins > 0)),
     ]
 
@@ -421,7 +422,7 @@ def _identities(plan: PlannedRegression, money: str) -> Section:
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
-              note="The figures are closed sums for least squares without noise; a ridge makes the moves smaller. A "
+              note="The figures are exact sums for least squares without noise; a ridge makes the moves smaller. A "
                    "move is the root mean square over all people. The moves come from records with features as far "
                    "from the middle as an average person's, and with an answer that is wrong by the whole range."),
         Text((f"A person with 2 ids gains {money} more than with one id, on average and before the cost of privacy. "

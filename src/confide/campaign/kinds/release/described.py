@@ -41,7 +41,8 @@ def described(plan: QueriesPlan) -> str:
                     f"{it.split.one_way:.4g} and {about}{it.split.sigma:.4g} records on every cell{decided}; a "
                     f"population of {it.population:,} synthetic rows is fitted to these tables")
         case MWEM():
-            return f"MWEM: a histogram that is fitted to {it.rounds:,} noisy answers, chosen by its errors"
+            return (f"MWEM: a histogram that is fitted to {it.rounds:,} noisy answers, each to a question on which it "
+                    "was far off")
         case NoisyAnswers(law="laplace"):
             return f"Laplace noise of scale {it.noise_scale:.4g} records on every answer"
         case NoisyAnswers():

@@ -90,7 +90,7 @@ _DOUBTFUL = 0.125  # a predicted average error from which answers say little
 _NAMES = {
     "zcdp": "concentrated composition",
     "theorem-3.4.2": "Theorem 3.4.2 (advanced composition at the last round's level)",
-    "per-round": "round by round", "pure": "plain sum (delta = 0)", "basic": "plain sum",
+    "per-round": "round by round", "per_round": "round by round", "pure": "plain sum (delta = 0)", "basic": "plain sum",
     "per-round, printed drift": "round by round, as the published program counts",
     "advanced": "advanced composition", "gdp": "Gaussian differential privacy", "optimal": "optimal composition",
     "split": "plain sum and concentrated composition",
@@ -106,7 +106,7 @@ def sections(plan: QueriesPlan) -> list[Section]:
     accuracy = plan.accuracy
     rows: list[tuple[str, str]] = [
         ("records (fixed and public)", number(plan.records)),
-        ("columns, and their attributes", f"{len(schema.columns):,}, {schema.attributes:,}"),
+        ("columns, and their attributes (values, bins and bits)", f"{len(schema.columns):,}, {schema.attributes:,}"),
         ("queries", number(k)),
         ("method", plan.method + (" (recommended)" if plan.advice is not None else "")),
         ("description of the method", described(plan)),
@@ -119,7 +119,7 @@ def sections(plan: QueriesPlan) -> list[Section]:
          f"{accuracy.bound:.4g}, except with probability {accuracy.failure_probability:g}"),
         ("published synthetic rows", number(plan.rows) if plan.rows else "none"),
         ("lines in the published table of answers", number(k)),
-        ("a missing or unusable record counts as", null_record(schema)),
+        ("null record, as which a missing or unusable record counts", null_record(schema)),
     ]
     reasons = () if plan.advice is None else plan.advice.reasons
     return plan_page(
@@ -225,13 +225,13 @@ def offer(plan: QueriesPlan) -> list[Section]:
     asked = ", ".join(column.column for column in plan.schema.columns[:12])
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
     also = f", and {plan.rows:,} synthetic rows with similar answers" if plan.rows else ""
+    invented = " No published row is a person's record." if plan.rows else ""
     return [
         answer(Question.REPORT, f"You report nothing. A custodian holds a table of {plan.records:,} records, and your "
                                 "record may be one of them."),
         Section(title="Published results", blocks=(Text((
             f"The custodian publishes answers to {len(plan.workload):,} questions of the kind 'which share of the "
-            f"records has ...', about {asked}{more}{also}. Noise changes every answer. No published row is a person's "
-            "record.",)),)),
+            f"records has ...', about {asked}{more}{also}. Noise changes every answer.{invented}",)),)),
         answer(Question.SEES, "The custodian has the table, as before. Everybody else sees only the published "
                               "results."),
         answer(Question.HIDES, f"The published result{but} is at most {likelier(epsilon)} times as likely with your "

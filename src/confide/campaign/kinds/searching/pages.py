@@ -129,12 +129,13 @@ _NAMES = {
 
 _STOPS = {
     "none": "never: it continues until it finds a member, or has examined everybody",
-    "public": "at a simulated target with the value of the campaign file, and with the same noise as everybody",
-    "private": "at a simulated target with a drawn value, such that about K people have at least this value",
-    "smoothed": "at a simulated target with a drawn value, such that about K people are expected before the target",
+    "public": "at an invented person with the threshold as value, and with noise like everybody else",
+    "private": "at an invented person with a drawn value, such that about K people have at least this value",
+    "smoothed": "at an invented person with a drawn value, such that about K people are expected before this person",
 }
 
-_BASIS = ("The promise is about the list as a sequence, for one protected person with any change of their contacts.")
+_BASIS = ("The promise is about the list and its order. It hides any change of the contacts of one protected person (a "
+          "person who is not a member of the group).")
 
 _OPEN = (
     "membership in the group: the list shows everybody who was found",
@@ -159,12 +160,12 @@ def sections(plan: PlannedSearch) -> list[Section]:
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
         ("known members at the start", number(len(config.search.seeds))),
-        ("largest number of components to find", f"{it.components:,}, and the components of further seeds"),
+        ("largest number of components to find", f"{it.components:,}, and the components of further known members"),
         ("method", _described(plan)),
         ("a search for another component gives up", _STOPS[it.stop]),
         *([] if it.stopping_target is None or not it.call.draws_threshold else
           [("K", number(it.stopping_target))]),
-        *([] if it.public_threshold is None else [("threshold in the file", number(it.public_threshold))]),
+        *([] if it.public_threshold is None else [("threshold in the campaign file", number(it.public_threshold))]),
         ("largest number of contacts of anybody (public bound)",
          "none is needed" if it.degree_bound is None else number(it.degree_bound)),
         ("privacy of one protected person's contacts, towards the public", str(plan.loss)),
@@ -175,7 +176,7 @@ def sections(plan: PlannedSearch) -> list[Section]:
         Section(title="Limits of the promise", blocks=(Text((
             f"{_BASIS} The campaign makes no promise about:", *(f"- {each}." for each in (*_OPEN, _time(plan))),
             *(() if it.degree_bound is None else (
-                f"networks in which somebody has more than {it.degree_bound:,} contacts. The run refuses such a "
+                f"- networks in which somebody has more than {it.degree_bound:,} contacts. The run refuses such a "
                 "network before it searches. The campaign is then over, and the ledger keeps the charge. Take the "
                 "bound from outside knowledge: a bound that follows from this network is a leak. Do not leave out "
                 "contacts until the bound holds, since this changes other people's lists of contacts, too.",)),
@@ -208,10 +209,10 @@ def _spends(plan: PlannedSearch) -> Section:
         rows.append(("the source's claim for the same noise (false)", f"{plan.printed:.4g}", likelier(plan.printed)))
     blocks: list[Block] = [Table(
         columns=("what", "epsilon", "largest factor of change in the probability of a list"), rows=tuple(rows),
-        note="The source counts a selection at half of its cost, and a drawn threshold at nothing. The ledger is "
-             "charged for all searches before the search starts, including searches that are not made. The released "
-             "list loses at most epsilon for each search that was made, and states the number of these searches. The "
-             "search follows contacts within a component at no cost.")]
+        note="The source (Wu 2017) counts a selection at half of its cost, and a drawn threshold at nothing. The "
+             "ledger is charged for all searches before the search starts, including searches that are not made. The "
+             "released list loses at most epsilon for each search that was made, and states the number of these "
+             "searches. The search follows contacts within a component at no cost.")]
     if plan.sums:
         blocks.append(Table(
             columns=("rule that adds up the searches", f"epsilon at delta = {it.delta:g}"),
@@ -228,12 +229,13 @@ def _worth(plan: PlannedSearch) -> Section:
                  for value, before in plan.worth)
     table = Table(
         columns=(f"{it.statistic.name} of a hidden member with the found members",
-                 "expected number of people of value 0 before this member",
+                 "expected number of people with the value 0 before this member",
                  "expected number of people before this member in a random order",
                  *(["probability that the search gives up before this member"] if gives_up else [])),
-        rows=rows, note=f"The figures hold if everybody else of the {plan.people:,} people has the value 0. People "
-                        "with a larger value come before this member more often. A random order costs no privacy, so "
-                        "epsilon buys the difference between the noisy and the random order.")
+        rows=rows, note="The first column is the value of the member. The figures hold if everybody else of the "
+                        f"{plan.people:,} people has the value 0. People with a larger value come before this member "
+                        "more often. A random order costs no privacy, so epsilon buys the difference between the noisy "
+                        "and the random order.")
     drawn = [*((float(value), before, "noisy order") for value, before in plan.worth),
              *((float(value), plan.people / 2, "random order") for value, _ in plan.worth)]
     first, middle, last = plan.worth[0], plan.worth[len(plan.worth) // 2], plan.worth[-1]
@@ -247,8 +249,8 @@ def _worth(plan: PlannedSearch) -> Section:
         f"searches for members with the value {last[0]:,} succeed with probability "
         f"{(1 - (plan.missed(last[0]) or 0.0)) ** it.calls:.1%}, and for members with the value {middle[0]:,} with "
         f"probability {(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each search is for one member alone.",
-        "If everybody's value is 0, a search can find a member only by chance. In this case, a search gives up after "
-        f"{plan.gives_up:,.0f} examinations on average"
+        "If everybody's value is 0, a search can find a member only by chance. In this case, the average number of "
+        f"examinations before a search gives up is {plan.gives_up:,.0f}"
         + ("." if not it.call.draws_threshold else f"; the file asks for K = {it.stopping_target:,}.")]
     if plan.accuracy is not None:
         found = plan.accuracy
@@ -313,7 +315,7 @@ def offer(plan: PlannedSearch) -> list[Section]:
                "the search. If the list appears later, the delay may depend on contacts."),
         answer(Question.GETS, "You are paid nothing."),
         answer(Question.LIES, "You are asked only for an examination. The campaign makes no promise about the gain "
-                              "from a false examination."),
+                              "from misleading it."),
         answer(Question.TRUSTED, "You trust the custodian with the contacts, and the people who examine you."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]
