@@ -87,7 +87,7 @@ def test_each_kind_of_bidders_is_compared_with_its_own_baseline():
     assert "at epsilon = 0.5 and 2 copies of a good SinkhornMatch is not better" in reported.reason
     assert "0.63 of the optimum, and 0.65" in reported.reason
     assert reported.remedy == ("an epsilon of 61.01, or 245 and 367 copies of a good, with the number of bidders "
-                               "multiplied by the same factor (not tried), or other ways")
+                               "multiplied by the same factor (untested), or other ways")
     assert hopeless(one, {"A": below}, np.inf, "x").remedy == ("no epsilon is enough: offer more copies of the goods, "
                                                                "or x")
 

@@ -73,7 +73,7 @@ def test_a_long_try_is_marked_and_not_made(monkeypatch: pytest.MonkeyPatch) -> N
         raise AssertionError("tried")
 
     (found,) = tried("value >= {value}", never, seconds=2.0, value=1.0)
-    assert str(found) == "value >= 1 (not tried)"
+    assert str(found) == "value >= 1 (untested)"
 
     begun = list[float]()
 

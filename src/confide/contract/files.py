@@ -121,7 +121,7 @@ def parse_json(data: bytes) -> Any:
         return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InvalidInput(where, f"no JSON ({error.msg})") from None
+        raise InvalidInput(where, f"is not JSON ({error.msg})") from None
 
 
 def check_private(field: str, path: Path) -> None:

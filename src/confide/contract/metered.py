@@ -25,7 +25,7 @@ class Overspent(ConfideError):
 
     def __init__(self, line: str, asked: str, left: str) -> None:
         self.line, self.asked, self.left = line, asked, left
-        super().__init__(f"a draw of the line {line!r} would spend {asked}; {left}")
+        super().__init__(f"a draw of noise for the line {line!r} of the charge would spend {asked}; {left}")
 
 
 @wire("MeteredLine", "line form spent")

@@ -3,7 +3,7 @@ and tested exactly as printed.
 
 A refusal that names a number promises that this number would be accepted. The number is therefore rounded to the
 accepted side. Before the number is printed, the constructor or planner is called with it. If this call is refused, a
-number further on the accepted side is tried. A number whose test would take over a second is printed as "not tried".
+number further on the accepted side is tried. A number whose test would take over a second is printed as "untested".
 During a test no further remedies are tested, because nobody reads the refusals of a test.
 
 All functions depend on the settings alone, which are public.
@@ -51,7 +51,7 @@ class Remedy:
         >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
         'epsilon >= 0.2329'
         >>> str(Remedy("{people} people or more", {"people": 12_000}, tried=False))
-        '12,000 people or more (not tried)'
+        '12,000 people or more (untested)'
         >>> str(Remedy("[people] count = {count}", {"count": 12_000}, file={"people.count": 12_000}))
         '[people] count = 12_000'
     """
@@ -66,7 +66,7 @@ class Remedy:
     def __str__(self) -> str:
         shown = {name: f"{value:{'_' if self.file else ','}}" if isinstance(value, int) else f"{value:.15g}"
                  for name, value in self.settings.items()}
-        return self.words.format(**shown) + (" (not tried)" if not self.tried else "")
+        return self.words.format(**shown) + (" (untested)" if not self.tried else "")
 
 
 def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
