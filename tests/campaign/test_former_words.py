@@ -74,8 +74,8 @@ def test_promises_are_read_in_the_words_of_today() -> None:
      "Excess of any row, for the delivered parts is at most 0, except with probability 0.05."),
     ("Losses are Renyi divergences of order 2. Towards the operator at most 25 nats, towards the public at most "
      "3.812, and your contract says how much it is for you: usually less.",
-     "Your loss towards the operator is at most 25 nats, and towards the public at most 3.812 nats (Renyi divergence "
-     "of order 2). Your contract states your own losses, which are usually smaller."),
+     "Your privacy loss towards the operator is at most 25 nats, and towards the public at most 3.812 nats (Renyi "
+     "divergence of order 2). Your contract states your own losses, which are usually smaller."),
 ])
 def test_pages_are_read_in_the_words_of_today(then: str, now: str) -> None:
     assert page_today(then) == now

@@ -106,7 +106,7 @@ def test_a_record_from_the_input(
 
 
 @pytest.mark.parametrize(("record", "says"), [
-    ("age=40,sex=male", "pay missing; must give age, sex, pay"),
+    ("age=40,sex=male", "pay is missing; must give age, sex, pay"),
     ("age=40,sx=male,pay=41.5", "'sx' is not a column of this campaign; did you mean 'sex'?"),
     ("age=40,sex=male,pay=41.5,id=7", "'id' is not a column of this campaign"),
     ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] year"),

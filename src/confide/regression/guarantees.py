@@ -233,9 +233,9 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             failure_probability=f.failure_probability, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
                           erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
-            note=noted("on average over everybody else's data, the split and the noise, for the participant's own "
-                       "record; a small move of the prediction can be a large lie if the prediction hardly depends on "
-                       "the answer"),
+            note=noted("the gain is an average over everybody else's data, the split and the noise, for the "
+                       "participant's own record; a large lie can move the prediction by little, if the prediction "
+                       "hardly depends on the answer"),
         ),
         Participation(
             utility=rule.a - f.least_constant, who=covered, vacuous=cut,

@@ -114,7 +114,8 @@ def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
                                did_you_mean(name, columns, f"columns: {', '.join(columns)}", cutoff=0.5))
     missing = [name for name in columns if name not in values]
     if missing:
-        raise InvalidInput("record", f"{', '.join(missing)} missing", f"must give {', '.join(columns)}")
+        raise InvalidInput("record", f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+                           f"must give {', '.join(columns)}")
 
 
 def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.float64]:

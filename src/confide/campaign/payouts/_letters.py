@@ -51,10 +51,10 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
     foreign = _FOREIGN.search(text)
     if foreign:
         character = foreign.group()
-        raise InvalidInput(field, f"{whose} has the character {character!r} (U+{ord(character):04X}) in place "
-                           f"{foreign.start() + 1}",
-                           "must be printable ASCII and composed letters of the Latin alphabets; nothing is "
-                           "transliterated")
+        raise InvalidInput(field, f"{whose} has the character {character!r} (U+{ord(character):04X}) as "
+                           f"character {foreign.start() + 1}",
+                           "must be printable ASCII or a Latin letter, with its accent in the same character; replace "
+                           "the character yourself")
     if text != text.strip():
         raise InvalidInput(field, f"{whose} has spaces around it")
     if len(text) > longest:

@@ -152,8 +152,8 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("no lie that moves her prediction by more than", "no lie that moves the liar's prediction by more than"),
     ("on average over everybody else's data, split and noise, given one's own record; a small move of the prediction "
      "can be a large lie where the prediction is flat in the answer",
-     "on average over everybody else's data, the split and the noise, for the participant's own record; a small move "
-     "of the prediction can be a large lie if the prediction hardly depends on the answer"),
+     "the gain is an average over everybody else's data, the split and the noise, for the participant's own record; a "
+     "large lie can move the prediction by little, if the prediction hardly depends on the answer"),
     ("nothing useful is proved beforehand at these sizes; read",
      "at these sizes, nothing useful is proved before the run; read"),
     ("what was really paid in all is a function of private records and is not published",
@@ -288,7 +288,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "bids on one more, the one that adds most above its price to what you hold, or on none where nothing does. You "
      "hold {} at most, and bid {} times at most.",
      "In each round, your device has one turn. It first gives up each good on which more bids were counted after yours "
-     "than there are copies. Then it bids on the good whose added value for you is largest after its price is "
+     "than there are copies. Then it bids on the good with the largest added value for you after its price is "
      "subtracted, or on none if no added value is above the price. You hold at most {1} of the goods at a time, and "
      "bid at most {2} times."),
     ("Each time that you hold no good, it bids on the one that is worth most to you above its price, and on none where "

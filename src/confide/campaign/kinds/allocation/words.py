@@ -282,8 +282,8 @@ class BundleWords(AuctionWords):
         end = "" if market.outbid_tests == "slot" else f" At the end of each round, it gives up {outbid}."
         found = [
             f"Your device bids for you from your row, in up to {market.rounds:,} rounds. All prices start at 0 and "
-            f"rise with the published counts of bids. {when} on the good whose added value for you is largest after "
-            f"its price is subtracted, or on none if no added value is above the price.{end} You hold at most "
+            f"rise with the published counts of bids. {when} on the good with the largest added value for you "
+            f"after its price is subtracted, or on none if no added value is above the price.{end} You hold at most "
             f"{market.largest_bundle:,} of the goods at a time, and bid at most {market.bid_cap:,} times."]
         if market.clearing is not None:
             found.append("At the end, a good goes to each person who holds it, if few enough bids were counted after "

@@ -223,7 +223,8 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
     accuracy = plan.guarantees.of(Accuracy)[0]
     if accuracy.vacuous:
         raise Refused(f"the reports would teach nothing. With the reports, the error would be {accuracy.bound:.4g}. "
-                      f"Without any reports, the error is {accuracy.baseline:.4g}. The error is {accuracy.measure}",
+                      f"Without any reports, the error is {accuracy.baseline:.4g}. The error is "
+                      f"{accuracy.measure.rstrip(',')}",
                       more_reports(config, replan))
     return plan
 
