@@ -47,7 +47,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("document", "message"), [
-    ('{"format": 1,\n "channel": [[0.5 0.5]]}', "channel.json cannot be read: line 2, column 19: no JSON"),
+    ('{"format": 1,\n "channel": [[0.5 0.5]]}', "channel.json cannot be read: line 2, column 19: is not JSON"),
     ([1], "is not a JSON object"),
     ({}, "format: is missing; must be 1"),
     ({"format": 2}, "format: is not known"),

@@ -244,7 +244,7 @@ def test_what_else_confide_has_written_is_left_alone(run: Run, settled: tuple[Pa
     ("picture.png", b"\x89PNG\r\n", "campaign: {} is not UTF-8 text"),
     ("data.json", b'{"a": 1}', "file: {} cannot be read: keys: are not those of a participant's own file"),
     ("list.json", b"[1, 2]", "file: {} cannot be read: keys: are not those of a participant's own file"),
-    ("broken.json", b"{", "file: {} cannot be read: line 1, column 2: no JSON"),
+    ("broken.json", b"{", "file: {} cannot be read: line 1, column 2: is not JSON"),
     ("other.zip", b"PK\x03\x04", "campaign: {} is not TOML"),
     ("other.toml", b'[tool]\nname = "x"\n', "{}: format: is missing; a campaign file starts with format = 1"),
     ("newer.toml", b'format = 2\nkind = "regression"\n', "{}: format: 2 is unknown; this version reads format = 1"),

@@ -252,7 +252,7 @@ def test_a_folder_without_an_outcome_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds no outcome"):
         Outcome.load(tmp_path / "nowhere")
     (tmp_path / "manifest.json").write_text("not json")
-    with pytest.raises(InvalidInput, match=r"manifest\.json cannot be read: line 1, column \d+: no JSON"):
+    with pytest.raises(InvalidInput, match=r"manifest\.json cannot be read: line 1, column \d+: is not JSON"):
         Outcome.load(tmp_path)
     _settled().save(tmp_path / "there")
     (tmp_path / "there" / "shares" / "manifest.json").write_text("[]")

@@ -154,7 +154,7 @@ def test_an_allowance_with_a_delta_says_what_was_spent_before() -> None:
         line.spend(DrawCost.laplace(Fraction(2)), 1, None)
     assert "spent before" not in str(alone.value)
     line.spend(DrawCost.laplace(Fraction(3, 4)), 1, None)
-    with pytest.raises(Overspent, match=r"epsilon 0\.75 of it was spent before"):
+    with pytest.raises(Overspent, match=r"epsilon 0\.75 of this was spent before"):
         line.spend(DrawCost.laplace(Fraction(3, 4)), 1, None)
 
 

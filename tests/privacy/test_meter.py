@@ -101,7 +101,7 @@ def test_an_allowance_adds_up_exactly() -> None:
     found = meter(Allowance(name="sum", event=pure(1.0)))
     for k in range(10):
         found.spend("sum", DrawCost.laplace(Fraction(1, 10)), ("draw", k))
-    with pytest.raises(Overspent, match="epsilon 1 of it was spent before"):
+    with pytest.raises(Overspent, match="epsilon 1 of this was spent before"):
         found.spend("sum", DrawCost.laplace(Fraction(1, 10**30)), "more")
 
 

@@ -282,7 +282,7 @@ def test_made_up_rows_are_records_and_survive_storage(name: str, tmp_path: Path)
             if each.name not in ("people", "reader"):
                 assert np.array_equal(getattr(one, each.name)[0], getattr(records, each.name)[place])
     for index in (np.array([-1]), np.array([PEOPLE])):
-        with pytest.raises(InvalidInput, match="belongs to no place"):
+        with pytest.raises(InvalidInput, match="a row with an unknown place"):
             collected(program, iter([SlotRows(index, cells[:1])]))
     with pytest.raises(InvalidInput, match="another family"):
         collected(program, iter([SlotRows(np.arange(2), cells[:2, 1:])]))

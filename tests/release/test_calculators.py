@@ -161,12 +161,12 @@ def test_what_is_spent_besides_is_part_of_the_budget() -> None:
     assert beside.epsilon <= 1.0
     assert beside.rho == pytest.approx(rho(30_162, 2.0, beside.rounds, 1000) + 0.03, rel=1e-12)
     too_much = ZCDPEvent(rho=10.0, neighbours=Relation.REPLACE)
-    with pytest.raises(Refused, match="below one round"):
+    with pytest.raises(Refused, match="too small for one round with data"):
         solve(30_162, 1.0, 1e-3, eta=2.0, samples=1000, besides=(too_much,))
 
 
 def test_a_budget_below_one_round_says_what_would_do() -> None:
-    with pytest.raises(Refused, match="below one round") as caught:
+    with pytest.raises(Refused, match="too small for one round with data") as caught:
         solve(100, 0.5, 1e-3, eta=2.0, samples=1000)
     enough, smaller = (float(part.split("= ")[1]) for part in caught.value.remedy.split(", or "))
     assert solve(100, enough, 1e-3, eta=2.0, samples=1000).rounds == 2

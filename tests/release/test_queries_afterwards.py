@@ -67,7 +67,8 @@ HOPELESS = ("epsilon = 2.0", "epsilon = 0.0001")
     (("delta = 1e-6", "delta = 0.0"), 'name = "marginal-fit"', "privacy.delta: is 0"),
     (("delta = 1e-6", "delta = 0.0"), 'name = "gaussian"', "privacy.delta: is 0"),
     (HOPELESS, 'name = "recommended"', "privacy.epsilon: at 0.0001, the best method's answers to 27 queries"),
-    (HOPELESS, 'name = "dual-query"', "privacy.epsilon: epsilon = 0.0001 at delta = 1e-06 is below one round"),
+    (HOPELESS, 'name = "dual-query"', "privacy.epsilon: epsilon = 0.0001 at delta = 1e-06 is too small for one round "
+                                      "with data"),
     (HOPELESS, 'name = "gaussian"', "privacy.epsilon: at 0.0001, the answers of the method 'gaussian'"),
     (HOPELESS, 'name = "reweighted"', "privacy.epsilon: "),
     (("epsilon = 2.0", "epsilon = 1e-300"), 'name = "gaussian"', "privacy.epsilon: "),

@@ -310,7 +310,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
     ('name = "laplace"', "privacy.delta: is 1e-06, but the method 'laplace' needs no delta"),
     ('name = "dual-query"\neta = 1.0\nrounds = 9\nsamples = 9', "method.rounds: eta, rounds and samples are all given"),
     ('name = "dual-query"\nrounds = 1\nsamples = 9', "a single round reads no data"),
-    ('name = "dual-query"\neta = 500.0', "below one round"),
+    ('name = "dual-query"\neta = 500.0', "too small for one round with data"),
     ('name = "dual-query"\nfree = "ones"', "method.free"),
     ('name = "dual-query"\ncalculator = "pure"\nfree = "marginals"',
      "method.calculator: 'pure' adds up the draws only"),

@@ -239,7 +239,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if not (self.psi_floor <= 1 and self.approximation > 0):
             raise InvalidInput("psi_floor" if self.psi_floor > 1 else "approximation",
                                "cannot be combined with largest_local_loss",
-                               "with it, psi_floor must be at most 1, and approximation above 0")
+                               "to limit the loss, give a psi_floor of at most 1 and an approximation above 0")
         least = self._single / self.people
         if self.largest_local_loss < least:
             again, many = partial(replace, self), math.ceil(self._single / self.largest_local_loss)
@@ -490,7 +490,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             rows += len(batch.index)
             here = batch.sent
             if not plausible(batch.message[here], batch.steps[here], batch.noise_std[here]).all():
-                raise InvalidInput("data", "a message is beyond the range of a device")
+                raise InvalidInput("data", "a message is beyond the range of a device",
+                                   "leave out the record, or ask for it again")
             if len(batch.index):
                 variances.add(batch.variance)
             total += exact_sum(batch.message[here])

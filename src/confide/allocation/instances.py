@@ -141,7 +141,7 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
     """
     n, k = whole("people", people, at_least=1), whole("goods", goods, at_least=1)
     if whole("named", named, at_least=1) > k:
-        raise InvalidInput("named", f"{named} are more than the {k} goods", f"must be at most {k}")
+        raise InvalidInput("named", f"each person names {named} goods, but there are only {k}", f"must be at most {k}")
     draw = study_generator(seed, "sparse instance")
     common = _common(k)
     names, values = np.empty((n, named), dtype=np.int32), np.empty((n, named), dtype=np.float32)

@@ -110,7 +110,7 @@ def gathered(batches: Iterable[Rows], people: int, goods: int) -> Valuations:
 
 def _check(batch: Rows, people: int, goods: int) -> None:
     if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < people:
-        raise InvalidInput("data", "has a row that belongs to no place", f"places are 0 to {people - 1}")
+        raise InvalidInput("data", "has a row with an unknown place", f"places are 0 to {people - 1}")
     if len(batch.named) and not 0 <= batch.named.min() <= batch.named.max() < goods:
         raise InvalidInput("data", "names a good that does not exist", f"goods are 0 to {goods - 1}")
 
@@ -239,7 +239,7 @@ def read_long(
                            "name the column of ids, since several lines may belong "
                                                               "to one person")
     if len({id, good, value}) < 3:
-        raise InvalidInput("data", f"{id!r}, {good!r} and {value!r} are not three columns")
+        raise InvalidInput("data", f"{id!r}, {good!r} and {value!r} must be three different columns")
     return _long(source.batches([id, good, value]), goods, scale, roster, (id, good, value), unlisted == "ignore",
                  rejected, counted)
 

@@ -419,8 +419,8 @@ class _Sum(OpenLine):
 
     def _beyond(self, asked: DrawCost) -> Overspent:
         spent: dict[str, Any] = {self._part: self._spent()}
-        before = f", and {DrawCost(**spent)} of it was spent before" if spent[self._part] else ""
-        return self._too_much(asked, f"{_words(self._event)} was charged{before}")
+        before = f", and {DrawCost(**spent)} of this was spent before" if spent[self._part] else ""
+        return self._too_much(asked, f"{_words(self._event)} was charged for the line{before}")
 
 
 class _SumOfAll(OpenLine):
@@ -435,8 +435,8 @@ class _SumOfAll(OpenLine):
         # A sum is no draw of bounded range; one draw alone is.
         after = cost if self._alone and count == 1 else self._spent + asked
         if not after.within(self._event):
-            before = "" if self._alone else f", and {self._spent} of it was spent before"
-            raise self._too_much(asked, f"{_words(self._event)} was charged{before}")
+            before = "" if self._alone else f", and {self._spent} of this was spent before"
+            raise self._too_much(asked, f"{_words(self._event)} was charged for the line{before}")
         self._spent, self._alone = self._spent + asked, False
 
 

@@ -77,8 +77,8 @@ class Meter:
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "total")
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")
         Traceback (most recent call last):
-        confide.contract.metered.Overspent: a draw of the line 'sum' would spend epsilon 1; epsilon 1 was charged, \
-and epsilon 1 of it was spent before
+        confide.contract.metered.Overspent: a draw of noise for the line 'sum' of the charge would spend epsilon \
+1; epsilon 1 was charged for the line, and epsilon 1 of this was spent before
     """
 
     def __init__(self, lines: Sequence[Line], *, strict: bool = False, mechanism: Any = None) -> None:

@@ -352,7 +352,7 @@ class Bids:
                                "name the column of ids, since several lines may belong to one person")
         names = [id, self.bundle, self.value.name]
         if len(set(names)) < len(names):
-            raise InvalidInput("data", f"{', '.join(map(repr, names))} are not three columns")
+            raise InvalidInput("data", f"{', '.join(map(repr, names))} must be three different columns")
         for batch in source.batches(names, 1):
             Roster(1).index(batch.column(id), id)
             strings(self.bundle, plain(batch.column(self.bundle)))

@@ -184,7 +184,7 @@ def collected(program: Program, data: Any) -> Any:
             if not isinstance(batch, SlotRows) or batch.cells.shape != (len(batch.index), there.width):
                 raise InvalidInput("data", "belongs to another family", f"must be rows of {there.width} cells")
             if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < program.people:
-                raise InvalidInput("data", "has a row that belongs to no place",
+                raise InvalidInput("data", "has a row with an unknown place",
                                    f"places are 0 to {program.people - 1}")
             yield batch
 

@@ -484,7 +484,9 @@ def _laws(
             raise InvalidInput("parameter_bound", "missing", "give the bound, or a prior")
         prior = UniformBall(dimension=features, radius=parameter_bound)
     elif parameter_bound is not None and parameter_bound != prior.radius:
-        raise InvalidInput("parameter_bound", f"{parameter_bound:g} differs from the prior's {prior.radius:g}")
+        raise InvalidInput("parameter_bound",
+                           f"{parameter_bound:g} differs from the radius {prior.radius:g} of the prior",
+                           "give only the prior, or the same value")
     if noise is None:
         if noise_bound is None:
             raise InvalidInput("noise_bound", "missing", "give the bound, or a noise law")

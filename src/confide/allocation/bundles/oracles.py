@@ -67,7 +67,7 @@ class NotSubstitutes:
                 what = f"goods {self.goods[0]} and {self.goods[1]} are worth more together than apart"
             case _:
                 what = "goods {} and {} are worth more together than either with {}".format(*self.goods)
-        return f"{what}, beside {self.bundle}"
+        return f"{what}, if the bundle already holds the goods {self.bundle}"
 
 
 def falsify_gross_substitutes(
@@ -248,7 +248,8 @@ class UserOracle(BundleClass):
         ...     oracle.bidder(lambda bundle: float({0, 1} <= set(bundle)), goods=3)
         ... except InvalidInput as error:
         ...     print(error.problem)
-        does not have gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
+        does not have gross substitutes: goods 0 and 1 are worth more together than apart, if the bundle already \
+holds the goods ()
     """
 
     most: Annotated[int, Parameter("size of the largest bundle that is worth more than any smaller one", at_least=1)]

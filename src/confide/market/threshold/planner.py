@@ -361,7 +361,7 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
     top = math.inf if ceiling is None else as_level("ceiling", ceiling)
     level = None if epsilon is None else as_level("epsilon", epsilon)
     if level is not None and level > top:
-        raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
+        raise InvalidInput("ceiling", f"{top:g} is below epsilon = {level:g}, the least level",
                            "must be at least epsilon")
     cap = None if max_payment is None else positive("max_payment", max_payment)
 

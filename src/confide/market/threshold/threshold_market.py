@@ -172,7 +172,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         super().__post_init__()
         if self.ceiling is not None:
             if self.ceiling < self.epsilon:
-                raise InvalidInput("ceiling", f"{self.ceiling:g} is below epsilon, the level at the threshold",
+                raise InvalidInput("ceiling", f"{self.ceiling:g} is below epsilon = {self.epsilon:g}, the least level",
                                    f"must be in [{self.epsilon!r}, {LARGEST_LEVEL:g}]")
             object.__setattr__(self, "ceiling", float(self.ceiling))
         share, cost = self._resolved(law)

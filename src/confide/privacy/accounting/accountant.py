@@ -96,7 +96,7 @@ class Accountant:
         object.__setattr__(self, "events", given)
         relations = {event.neighbours for event in self.events}
         if len(relations) > 1:
-            raise InvalidInput("events", f"{len(relations)} neighbouring relations",
+            raise InvalidInput("events", f"have {len(relations)} neighbouring relations",
                                "an accountant adds only events with the same neighbours")
         # Refuses unknown events now, not when the answer is asked for.
         object.__setattr__(self, "_spend", counted(self.events))
