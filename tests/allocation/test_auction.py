@@ -231,7 +231,7 @@ def test_a_reserve_that_leaves_nothing_is_refused_with_the_supply_that_would_do(
 
 
 @pytest.mark.parametrize(("table", "named"), [
-    (np.full((60, 3), 1.5), "row 0 holds"), (np.full((60, 2), 0.5), "shape"), (np.full(60, 0.5), "dimensions"),
+    (np.full((60, 3), 1.5), "row 0 holds"), (np.full((60, 2), 0.5), "shape"), (np.full(60, 0.5), "1 dimension;"),
     (np.full((60, 3), np.nan), "row 0 holds"), (np.full((60, 3), "x"), "numbers"), ([[0.5], [0.5, 0.5]], "shape"),
 ])
 def test_tables_that_are_no_valuations_are_refused(table: Any, named: str) -> None:

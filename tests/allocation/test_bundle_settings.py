@@ -88,7 +88,7 @@ def test_a_reserve_is_found_for_one_rung() -> None:
     one = PAlloc.for_budget(people=2000, goods=3, supply=1000, epsilon=60.0, valuation=CappedAdditiveValuation(cap=2),
                              reclear=0.0)
     assert 0 < one.effective_reserve < 300
-    with pytest.raises(Refused, match="leaves no epsilon"):
+    with pytest.raises(Refused, match="uses up all 10 copies"):
         PAlloc.for_budget(people=50, goods=3, supply=10, epsilon=0.1, valuation=CappedAdditiveValuation(cap=2),
                           reclear=0.0)
 

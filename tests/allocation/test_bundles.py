@@ -186,7 +186,7 @@ def test_a_bad_row_may_count_as_nobody() -> None:
     (SymmetricConcave(most=2), [0.0, 0.6, 1.1], "concave"), (SymmetricConcave(most=2), [0.0, np.nan, 1.0], "concave"),
     (SymmetricConcave(most=2), ["a", "b", "c"], "numbers"), (Assignment(places=2), [[0.5, 0.1]], "shape"),
     (Assignment(places=2), [[0.9, 0.1], [0.2, 0.0]], "worth 1.1"), (Assignment(places=1), [[-0.5, 0.1]], "number in"),
-    (Assignment(places=1), [["a", 0.1]], "numbers"), (UserOracle(most=1), 3.0, "no program"),
+    (Assignment(places=1), [["a", 0.1]], "numbers"), (UserOracle(most=1), 3.0, "is not a program"),
     (UserOracle(most=1), lambda bundle: 0.5, "the value of the empty bundle is 0.5"),
     (UserOracle(most=1), lambda bundle: 2.0 * len(bundle), "worth 4"),
     (UserOracle(most=1), lambda bundle: float("nan") if bundle else 0.0, "worth not a number"),

@@ -132,7 +132,7 @@ def test_what_is_rare_is_met_by_chance_as_often_as_the_row_says() -> None:
     (row,) = (row for row in report(tries=100).rows if row.holds)
     assert ("100 of them random, each with its own noise. The audit finds a fault that shows in 0.045 of random "
             "pairs") in row.note
-    assert "no proof" in row.note
+    assert "not a proof" in row.note
     assert "files, network" in row.note
 
 

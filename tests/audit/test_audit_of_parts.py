@@ -57,7 +57,7 @@ def test_two_parts_that_are_charged_as_one() -> None:
     together = row_of(found, TOGETHER)
     assert (together.flagged, together.promised, together.measured) == (True, 1.0, pytest.approx(2.0))
     (refused,) = (row for row in found.rows if row.flagged and row.unit == "refusals")
-    assert "nothing of the whole outcome" in refused.evidence
+    assert "no promise about the whole outcome" in refused.evidence
     assert all(row_of(found, each.sentence()).measured == pytest.approx(1.0) for each in (FIRST, SECOND))
 
 

@@ -196,23 +196,23 @@ def few_left_out_of_gaussian(slots: np.ndarray, cells: np.ndarray, noise: Any) -
 MISTAKES: dict[str, tuple[tuple[Line, ...], Rule, str]] = {
     "a public door": (ONE, as_public, "'count' cost epsilon 1, and these draws were declared public"),
     "sensitivity 0": (ONE, without_sensitivity, "'count' cost epsilon 1, and these draws were declared public"),
-    "half of the sensitivity": (ONE, half_of_the_sensitivity, "'count' cost epsilon 2, and epsilon 1 was paid"),
+    "half of the sensitivity": (ONE, half_of_the_sensitivity, "'count' cost epsilon 2, and epsilon 1 was charged"),
     "one of a family": (ONE, second_of_a_family, "'counts/1' cost epsilon 2, and epsilon 1 is charged for these and "
                                                  "all other draws, since the meter does not see these draws"),
     "groups that overlap": ((Parallel(name="it", event=pure(), groups=("low", "high")),), overlapping_groups,
                             "'it' cost epsilon 2, and epsilon 1 is charged for each of its groups"),
     "a session of one": ((Session(name="it", event=pure()),), session_of_one,
-                         "'session' cost epsilon 2, and epsilon 1 was paid"),
+                         "'session' cost epsilon 2, and epsilon 1 was charged"),
     "odds of nothing": (ONE, odds_of_nothing, "'answers' cost epsilon 1.09861, and these draws were declared public"),
-    "one answer of two": (ONE, one_answer_of_two, "'answers' cost epsilon 1.38629, and epsilon 0.693147 was paid"),
+    "one answer of two": (ONE, one_answer_of_two, "'answers' cost epsilon 1.38629, and epsilon 0.693147 was charged"),
     "Gaussian sensitivity 0": (lines_of((rho(0.5),)), gaussian_without_sensitivity,
                                "'count' cost rho 0.5, and these draws were declared public"),
     "half of a Gaussian sensitivity": (lines_of((rho(0.5),)), half_of_the_gaussian,
-                                       "'count' cost rho 1, and rho 0.5 was paid"),
-    "few are left out": (ONE, few_left_out, "'count' cost epsilon 10, and epsilon 1 was paid"),
+                                       "'count' cost rho 1, and rho 0.5 was charged"),
+    "few are left out": (ONE, few_left_out, "'count' cost epsilon 10, and epsilon 1 was charged"),
     "few are left out of Gaussian counts": (lines_of((rho(0.5),)), few_left_out_of_gaussian,
-                                            "'count' cost rho 50, and rho 0.5 was paid"),
-    "a narrow range": (lines_of((rho(0.5),)), narrow_range, "'mode' cost rho 0.5, and rho 0.03125 was paid"),
+                                            "'count' cost rho 50, and rho 0.5 was charged"),
+    "a narrow range": (lines_of((rho(0.5),)), narrow_range, "'mode' cost rho 0.5, and rho 0.03125 was charged"),
 }
 
 
@@ -423,7 +423,7 @@ def test_what_is_not_published_is_not_called_underpaid() -> None:
     """All noisy scores cost more than was paid, and which of them is the largest does not."""
     found = row(report("a winner that is not named"))
     assert found.verdict is Verdict.NOT_MEASURED
-    assert "'winner' cost epsilon 1.5, and epsilon 1 was charged for these draws, if they are published" in found.note
+    assert "'winner' cost epsilon 1.5, and epsilon 1 was charged for these draws, if all noisy answers" in found.note
 
 
 @dataclass(frozen=True, kw_only=True)

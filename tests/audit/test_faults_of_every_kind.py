@@ -174,7 +174,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             "noise at 0.05 of its scale, at this size alone"),
         "0.05 of the noise, in all": ("privacy: at the campaign's own size, everything that is published",
                                       "noise at 0.05 of its scale, at this size alone"),
-        "bars 50 times too small": ("accuracy: an error as a share of its own bound", "bars 50 times too small"),
+        "bars 50 times too small": ("accuracy: an error as a share of its own bound", "bounds 50 times too small"),
         **CHARGED, **PRICED,
     },
     "regression": {

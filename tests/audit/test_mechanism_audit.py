@@ -134,7 +134,7 @@ def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
 @pytest.mark.parametrize(("promise", "why"), fast(1, [
     (Privacy(loss=PureDP(1.0), neighbours=RECORD, audience=Audience.FELLOWS, source=SOURCE), "fellow participants"),
     (Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC, source=SOURCE),
-     "this is about one bit"),
+     "the promise is about one bit"),
 ]))
 def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
     row, around = report(promise=promise).unmeasured  # by concern

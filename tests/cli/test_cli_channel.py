@@ -69,7 +69,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({**SURVEY, "prior": [0.6, 0.3, 0.2]}, "prior: sums to 1.1; must sum to 1 within 1e-09"),
     ({**SURVEY, "prior": [0.6, -0.1, 0.5]}, "prior: holds a number that is negative"),
     ({**SURVEY, "prior": ["a", "b"]}, "prior: is not a list of numbers"),
-    ({**SURVEY, "prior": [0.5, 0.5]}, "prior: 2 entries; must be 3 (the law of each row)"),
+    ({**SURVEY, "prior": [0.5, 0.5]}, "prior: has 2 entries; must be 3 (the law of each row)"),
     ({"format": 1, "channel": [[0.6, 0.5], [0.4, 0.6]]}, "channel: row 1 sums to 1.1; each must sum to 1"),
     ({"format": 1, "channel": [[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]},
      "row 1 sums to 0.999; each must sum to 1 within 1e-09; write more digits"),

@@ -76,7 +76,7 @@ def test_errors_name_the_place_as_it_is_written(field: str, written: str) -> Non
     {"values": {"law": {"a": "b", "b": "c"}}},
 ])
 def test_words_that_say_nothing_or_two_things_are_refused(words: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"is no new name|'b' is an old value and a new one"):
+    with pytest.raises(TypeError, match=r"is not a new name|'b' is an old value and a new one"):
         FileWords(**words)
 
 

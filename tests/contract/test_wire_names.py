@@ -154,7 +154,7 @@ def declared(*said: Any, **more: Any) -> type:
     (("Bet", "people gamma"), {"beta": "delta"}, "the field 'beta' has no wire name"),
     (("Bet", "people beta more"), {}, "no field is written as 'more'. If that field is gone, take it from the list, "
                                       "raise the version"),
-    (("Bet", "people beta"), {"failure": "beta"}, "failure is no field"),
+    (("Bet", "people beta"), {"failure": "beta"}, "failure is not a field"),
     (("Bet", "people"), {"beta": "people"}, "two fields have one wire name"),
     (("Bet", "people beta beta"), {}, "two fields have one wire name"),
     (("Bet", "people beta inner"), {}, "no field is written as 'inner'"),

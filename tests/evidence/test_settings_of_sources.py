@@ -75,7 +75,7 @@ def test_costs_that_differ_are_checked(changes: dict[str, Any], field: str) -> N
 @pytest.mark.parametrize("kind", [GenieMarket, HeterogeneousMarket])
 def test_a_market_without_a_budget_says_why(kind: type) -> None:
     assert not hasattr(kind, "for_budget")
-    assert "It has no `for_budget`, because" in (inspect.getdoc(kind) or "")
+    assert "The class has no `for_budget`, because" in (inspect.getdoc(kind) or "")
 
 
 @pytest.mark.parametrize("make", [

@@ -120,4 +120,4 @@ def test_coins_that_outweigh_truth_are_said_and_measured(tmp_path: Path) -> None
     assert (row.verdict, row.note) == (Verdict.VACUOUS, TOO_COARSE)
     assert float(row.measured or 0) > 1e-5
     debts = template(tmp_path, "minor_units = 100", "minor_units = 100\nmost = 3.2").plan
-    assert "a single debt can come to" in words(debts.sections())
+    assert "the largest debt is" in words(debts.sections())

@@ -195,7 +195,7 @@ def test_least_tau_of_a_quadratic_instance_is_its_price() -> None:
     program = convex_program(4, 1.0, value=worth * x - cp.square(x) / 2, coupling=x, constraints=[x <= 2],
                              record={"worth": (worth, 0, 1)}, tau=1.0)
     assert check_tau(program, {"worth": [0.5, 0.6, 0.7, 0.8]}).needed[0] == pytest.approx((2.6 - 1.0) / 4, abs=1e-6)
-    with pytest.raises(InvalidInput, match="none"):
+    with pytest.raises(InvalidInput, match="the list is empty"):
         check_tau(program, [])
     with pytest.raises(InvalidInput, match="convex_program"):
         check_tau(UnitDemand(3, (1.0,)), {"worth": [1.0]})  # type: ignore[arg-type]

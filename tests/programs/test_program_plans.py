@@ -272,9 +272,9 @@ def test_a_refusal_calls_modes_and_rows_by_the_names_it_is_given() -> None:
         with pytest.raises(Refused) as caught:
             plan_programs(program, epsilon=1.0, delta=1e-6, mode="TightDude", timed=False, **given)
         assert all(one in caught.value.reason for one in said)
-    with pytest.raises(InvalidInput, match=r"row_names: 2 names; must be 3"):
+    with pytest.raises(InvalidInput, match="row_names: has 2 entries; must have 3"):
         plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, row_names=("a", "b"))
-    with pytest.raises(InvalidInput, match="load_units: 1 name; must be"):
+    with pytest.raises(InvalidInput, match="load_units: has 1 entry; must have"):
         plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, load_units=[2.0])
     with pytest.raises(InvalidInput, match="mode_names"):
         plan_programs(program, epsilon=1.0, delta=1e-6, timed=False, mode_names={"Nothing": "x"})

@@ -127,9 +127,9 @@ def test_bounds_by_name() -> None:
 
 @pytest.mark.parametrize(("X", "y", "said"), [
     (np.zeros((3, 2)), np.zeros(3), "n_samples = 3; must have at least 4 rows"),
-    (np.zeros((5, 2)), np.zeros(4), "^y: 4 rows; X has 5"),
-    (np.zeros((5, 2)), np.zeros((5, 2)), "^y: 2 columns"),
-    (np.zeros((5, 2)), pd.DataFrame(np.zeros((5, 2))), "^y: 2 columns"),
+    (np.zeros((5, 2)), np.zeros(4), "^y: has 4 rows; X has 5"),
+    (np.zeros((5, 2)), np.zeros((5, 2)), "^y: has 2 columns"),
+    (np.zeros((5, 2)), pd.DataFrame(np.zeros((5, 2))), "^y: has 2 columns"),
     (np.zeros((5, 2)), np.zeros((5, 1, 1)), "^y: shape"),
     (np.array([["a"] * 2] * 5), np.zeros(5), "^X: an array of type <U1 holds text"),
     (np.zeros((5, 2), dtype="M8[s]"), np.zeros(5), "holds no numbers"),

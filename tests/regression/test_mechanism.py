@@ -405,7 +405,7 @@ def test_frames_and_files_give_what_arrays_give_and_text_is_refused_by_its_colum
         mechanism.run((tmp_path / "words.parquet", "answer"), Noise.simulated(3))
     with pytest.raises(InvalidInput, match=r"y: 'answers' is not a column of X; did you mean 'answer'\?"):
         mechanism.run((tmp_path / "people.parquet", "answers"), Noise.simulated(3))
-    with pytest.raises(InvalidInput, match=f"X: {N + 1} rows"):
+    with pytest.raises(InvalidInput, match=f"X: has {N + 1} rows"):
         mechanism.run((pd.concat([both, both[:1]]), "answer"), Noise.simulated(3))
 
 

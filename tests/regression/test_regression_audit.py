@@ -394,7 +394,7 @@ def test_answers_that_are_cut_off_promise_no_truth() -> None:
 def test_overpromised_incentives_and_money_are_flagged() -> None:
     found = _mechanism(clip=12.0)
     figures = found.figures
-    for change, promise in [({"gain": 1e-9}, "no lie"), ({"expected_total": 1.0}, "expected total"),
+    for change, promise in [({"gain": 1e-9}, "largest gain of a lie"), ({"expected_total": 1.0}, "expected total"),
                             ({"highest": 0.0}, "largest payment"), ({"privacy_cost": 1e6}, "taking part")]:
         object.__setattr__(found, "figures", replace(figures, **change))
         rows = behaviour_rows(found, seed=3, runs=12, types=20)

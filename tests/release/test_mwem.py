@@ -457,7 +457,7 @@ def test_parts_that_fit_alone_and_not_together_are_refused() -> None:
     assert MWEM(records=1000, workload=Workload.conjunctions(joined, attributes=columns), schema=columns, rounds=2,
                 epsilon=1.0).cells == 8 * 50**3
     wide = Schema(tuple(Levels(column=f"c{j}", levels=tuple(map(str, range(150)))) for j in range(18)))
-    with pytest.raises(Refused, match=r"in 6 groups: 20,250,000 cells together"):
+    with pytest.raises(Refused, match=r"6 groups of joined attributes have 20,250,000 cells together"):
         MWEM(records=1000, workload=Workload.conjunctions(joined[:6], attributes=wide), schema=wide, rounds=2,
              epsilon=1.0)
 

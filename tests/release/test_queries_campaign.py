@@ -131,7 +131,7 @@ def test_audits_pass_and_flag_what_was_injected(method: str, tmp_path: Path) -> 
 def test_the_answers_are_those_of_the_rows_by_dual_query_and_its_rows(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="dual-query", rows=1000)
     assert it.plan.rows == it.plan.mechanism.rounds < 1000  # type: ignore[attr-defined]
-    assert "ask for at most this number, since more rows would only repeat records" in words(it.plan.sections())
+    assert "synthetic records, and more rows would only repeat them" in words(it.plan.sections())
     settled = it.settle(tmp_path / "out")
     table = pq.read_table(tmp_path / "out" / "rows.parquet")
     schema = it.plan.schema

@@ -45,7 +45,7 @@ def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, t
     assert {each for row in held for each in row.holds} == {
         each.sentence() for each in usual(tmp_path, method).plan.guarantees.privacy}
     assert not any(row.among for row in held)
-    assert "2,000 made-up records" in row.evidence
+    assert "2,000 synthetic records" in row.evidence
     assert row.measured > 0.1
     assert any("at this size alone" in control.mutant for control in report.controls)
 

@@ -342,7 +342,7 @@ def test_a_list_of_ids_that_is_of_no_use(ids: str, says: str, tmp_path: Path) ->
 
 
 def test_a_search_that_is_no_better_than_chance_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"^privacy\.epsilon: at 0\.001 .*A random order is as good"):
+    with pytest.raises(Refused, match=r"^privacy\.epsilon: at 0\.001, .*A random order is as good"):
         campaign(tmp_path, ("epsilon = 1.0", "epsilon = 0.001")).plan  # noqa: B018
     loud = campaign(tmp_path, ("epsilon = 1.0", "epsilon = 0.1")).plan
     assert "the noise is so large that even a hidden member" in words(loud.sections())

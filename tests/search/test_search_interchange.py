@@ -326,7 +326,7 @@ def test_weights_of_a_gt_file(order: str, tmp_path: Path) -> None:
     assert Graph.from_gt(path, weight="short", at_least=2).edges == 1  # 0 + 2
     assert Graph.from_gt(path, at_least=2).edges == 1
     for weight in ("label", "about", "nothing"):
-        with pytest.raises(InvalidInput, match="no property"):
+        with pytest.raises(InvalidInput, match="no numeric edge property"):
             Graph.from_gt(path, weight=weight, at_least=1)
     path.write_bytes(gt_file(2, [(0, 1)], weights=[-1.0]))
     with pytest.raises(InvalidInput, match="no weight"):
@@ -343,7 +343,7 @@ def test_gt_files_that_are_none(tmp_path: Path) -> None:
     assert Graph.from_gt(path, symmetrise=True).edges == 1
     for cut in range(0, len(good), 3):
         path.write_bytes(good[:cut])
-        with pytest.raises(InvalidInput, match=r"not a complete file|no property"):
+        with pytest.raises(InvalidInput, match=r"not a complete file|no numeric edge property"):
             Graph.from_gt(path, weight="short", at_least=0)
     stranger = good.replace(b"\x01" + bytes(7) + b"\x01", b"\x01" + bytes(7) + b"\x07", 1)
     for wrong in (b"x" + good[1:], good[:6] + b"\x02" + good[7:], stranger):

@@ -253,7 +253,7 @@ def _clients(contract: LatticeContract) -> dict[str, _Run]:
 
     return {"noise from a fixed seed, equal in each run": own_seed,
             "records beyond the range count with their full value": unclipped,
-            "records beyond the range count with their full value up to a sixteenth of it": wider,
+            "records beyond the range count with their full value, up to a sixteenth of the range beyond it": wider,
             "records count with their full value if they are a hundred ranges beyond the range": far,
             "the message also shows whether a record was beyond the range": talkative}
 

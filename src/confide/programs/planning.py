@@ -33,6 +33,7 @@ from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, first_that, retried, tried
 from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import parts_of, wire_name, wire_types
+from confide.contract.words import counted
 from confide.programs.dual_dynamics import holds, limited, needed_rounds, usual_rounds
 from confide.programs.dude import Dude
 from confide.programs.grids import neighbours_today
@@ -505,7 +506,8 @@ def _names(
     """The given names, or the library's own where none are given."""
     for name, given in (("load_units", units), ("row_names", rows)):
         if given is not None and len(given) != program.rows:
-            raise InvalidInput(name, f"{len(given)} names", f"must be {program.rows} names, one for each row")
+            raise InvalidInput(name, f"has {counted(len(given), 'entry', 'entries')}",
+                               f"must have {program.rows}, one for each row")
     for each in modes or ():
         one_of("mode_names", each, tuple(_KINDS))
     return _Names(modes={each: each for each in _KINDS} | dict(modes or {}),

@@ -264,7 +264,7 @@ def _property(reader: _Reader, weight: str, people: int, pairs: int) -> NDArray[
         if owner == _EDGE and name == weight and kind < len(_SCALARS) - 1:
             return reader.array(_SCALARS[kind], count).astype(np.float64)
         _skip(reader, kind, count)
-    raise InvalidInput("weight", f"{reader.path} has no edge property {weight!r} with numbers")
+    raise InvalidInput("weight", f"{reader.path} has no numeric edge property {weight!r}")
 
 
 def _skip(reader: _Reader, kind: int, count: int) -> None:

@@ -58,7 +58,7 @@ def test_a_table_with_more_columns(tmp_path: Path) -> None:
     ("reference,status\nA,Paid\n", "line 2: status: is not known"),
     ("reference,status\nA,\n", "line 2: status: is not known"),
     ("reference,status\nA,paid \n", "line 2: status: is not known"),
-    ("reference,status\n,paid\n", "line 2: reference: does not have the form of the references of confide; must be"),
+    ("reference,status\n,paid\n", "line 2: reference: does not have the form of the references of confide; must have"),
     ("reference,status\n=A,paid\n", "line 2: reference: does not have the form of the references of confide"),
     (f"reference,status\n{'A' * 36},paid\n", "line 2: reference: does not have the form of the references of confide"),
     ("reference,status\nA,paid\nB,paid\nA,failed\n",

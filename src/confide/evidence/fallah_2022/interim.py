@@ -3,7 +3,7 @@ does not know.
 
 The ex-post payments depend on everybody's reports, and interim payments are their means. Under interim payments, truth
 is the best reply only if all other people are truthful, and a person can lose by taking part. The means are estimated
-from random draws and have standard errors.
+by drawing reports at random, and have standard errors.
 """
 
 from __future__ import annotations

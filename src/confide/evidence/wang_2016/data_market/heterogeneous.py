@@ -97,8 +97,8 @@ class HeterogeneousMarket(PlainNumbers):
     """The majority market in which every person's cost is known. Costs and privacy levels may differ from person to
     person.
 
-    The class has no `for_budget`. Each person's privacy level is given, so no single number could be adjusted to a
-    budget.
+    The class has no `for_budget`, because each person's privacy level is given, and no single number could be adjusted
+    to a budget.
 
     Source: Wang 2016, section 3.3.3; different levels are ours; spec data_market section 2.4.
 
