@@ -144,7 +144,7 @@ def test_long_tables_need_an_id_and_three_columns() -> None:
     table = open_table({"id": [1], "good": ["art"], "value": [1]})
     with pytest.raises(InvalidInput, match=r"people\.id"):
         read_long(table, goods=GOODS, scale=PERCENT, roster=Roster(4), id="row")
-    with pytest.raises(InvalidInput, match="three columns"):
+    with pytest.raises(InvalidInput, match="three different columns"):
         read_long(table, goods=GOODS, scale=PERCENT, roster=Roster(4), id="id", good="value")
 
 

@@ -115,7 +115,7 @@ def test_a_record_from_the_input(
     ("age=40,sex=male,pay=lots", "'lots' is not a number"),
     ("age=40,age=41,sex=male,pay=41.5", "'age' stands twice"),
     ("40", "'40' does not have the form column=value"), ("=40", "does not have the form column=value"),
-    ("", "age, sex, pay missing"),
+    ("", "age, sex, pay are missing"),
 ])
 def test_a_record_that_will_not_do(record: str, says: str, run: Run, settled: tuple[Path, Path]) -> None:
     found = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", record)

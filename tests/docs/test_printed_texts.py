@@ -2,8 +2,8 @@
 
 Texts are the strings of the sources, other than docstrings, with four words or more; the texts of the service's pages;
 and the comments of campaign files. Sources are parsed and never imported. The evidence quotes published claims in
-their own words, tables of a database keep the comments with which they were made, and `former_words.py` knows the words
-of old packs.
+their own words, tables of a database keep the comments with which they were made, and the tables of former
+words have the words of old packs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from retired_words import IN_PRINTED, PROSE
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "confide"
-OWN_WORDS = ("evidence", "migrations", "former_words.py", "schema.py", "service_schema.py")
+OWN_WORDS = ("evidence", "migrations", "former_page_words.py", "former_promise_words.py", "schema.py",
+             "service_schema.py")
 RETIRED = {pattern: today for table in (PROSE, IN_PRINTED) for today, words in table.items() for pattern in words}
 _LEAST = 4  # words of a text
 

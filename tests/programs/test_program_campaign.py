@@ -262,7 +262,7 @@ def test_other_bids_that_cannot_be_used(tmp_path: Path) -> None:
                 it.file.kind.parse_record(it.file.config, it.plan, "1", given)
     with pytest.raises(InvalidInput, match=r"people\.id"):
         campaign(tmp_path, ('id = "id"', 'id = "row"'), of="xor-bundles").collect()
-    with pytest.raises(InvalidInput, match="three columns"):
+    with pytest.raises(InvalidInput, match="three different columns"):
         campaign(tmp_path, ('source = "rows.csv"', 'source = "rows.csv"\nbundle = "value"'), of="xor-bundles").collect()
 
 

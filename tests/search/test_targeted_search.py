@@ -162,8 +162,8 @@ def test_the_guarantee_is_pure_and_says_what_it_covers():
     assert promise.loss == PureDP(2.0)
     assert promise.neighbours is Relation.EDGES_OF_ONE
     assert promise.audience is Audience.PUBLIC
-    assert "sequence" in promise.note
-    assert "at most d" in promise.note
+    assert "list and its order" in promise.note
+    assert "more contacts than the public bound" in promise.note
     assert Accountant(HARDENED.events()).neighbours is Relation.EDGES_OF_ONE
     assert HARDENED.guarantees().of(Privacy, claimable=False) == ()
     assert PTarget(16, 1, None, 0.3, None, "none").guarantees().privacy[0].loss == PureDP(0.0)

@@ -158,8 +158,8 @@ class PAlloc(Ascending):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """L1 sensitivity of the reports to the halting test: the largest l1 distance, over all rounds together, between
-        the reports of neighbouring data sets that see the same published numbers.
+        """L1 sensitivity of the reports that the halting test receives: the largest l1 distance, summed over rounds,
+        between the reports of two neighbouring data sets, if the bidders of both see the same published numbers.
         """
         if self.halting == "unsatisfied":
             return report_distance(rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests,

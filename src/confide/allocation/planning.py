@@ -456,8 +456,8 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
         set(market.copies))[:2]))
     return Refused(few, [Remedy("an epsilon of {epsilon}", {"epsilon": enough}, digits=2),
-                         f"{copies} copies of a good, with the number of bidders multiplied by the same factor (not "
-                         "tried)", *others])
+                         f"{copies} copies of a good, with the number of bidders multiplied by the same factor "
+                         "(untested)", *others])
 
 
 def _planned(

@@ -197,8 +197,7 @@ def collected(program: Program, data: Any) -> Any:
 
 
 def any_row(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Rule for whole rows (`reading.Judge`) of families in which every row of valid cells is a record. No row is
-    unusable.
+    """The rule for a whole row (`reading.Judge`) of programs that accept every row of valid cells. No row is unusable.
 
     Args:
         cells: (m, c) valid cells.

@@ -227,7 +227,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             delta: delta of the budget, in [0, 1).
             eta: step size, or None.
             rounds: number of rounds T, or None.
-            samples: number of draws a round s, or None.
+            samples: number s of draws in each round, or None.
             calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure"; None for "zcdp", or "pure" if delta is 0.
             free: rule for the values of attributes that are in no drawn query, as for the class.
             marginal_share: share of rho for the one-way marginals, in (0, 1), if the rule is "marginals"; usually 0.05

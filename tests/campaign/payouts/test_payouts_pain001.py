@@ -164,7 +164,7 @@ def test_the_title_is_cut(title: str, written: str) -> None:
 
 def test_another_text() -> None:
     batch = small(campaign="Σ of \u201csleep\u201d")
-    with pytest.raises(InvalidInput, match=r"^text: the text of the statement has the character 'Σ' \(U\+03A3\) in"):
+    with pytest.raises(InvalidInput, match=r"^text: the text of the statement has the character 'Σ' \(U\+03A3\) as"):
         as_pain001(batch, PAYER)
     assert set(texts(as_pain001(batch, PAYER, text="Thank you"), "Ustrd")) == {"Thank you"}
     for text in ("", " ", "a\nb"):

@@ -123,7 +123,7 @@ class RandomizedResponse(ChannelMechanism):
 
     @property
     def truth(self) -> float:
-        """Probability that a row keeps its letter."""
+        """Probability that a row keeps its value (its letter)."""
         return self._table.truth
 
     @property
