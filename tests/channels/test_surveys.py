@@ -112,8 +112,9 @@ def test_answers_that_cannot_be_distinguished() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({}, "reports: is missing, and so is counts; give either reports or counts$"),
-    ({"reports": [0], "counts": [1, 0]}, "reports: are given together with counts; .*not both"),
+    ({}, "reports: neither reports nor counts is given; give exactly one of reports and counts$"),
+    ({"reports": [0], "counts": [1, 0]},
+     "reports: reports and counts are given; give exactly one of reports and counts$"),
     ({"reports": [2]}, "reports: an entry is not a report of 2"), ({"reports": []}, "nothing can be estimated"),
     ({"counts": [0, 0]}, "counts: there are no reports"), ({"counts": [1, -1]}, "must be 2 whole numbers >= 0"),
     ({"counts": [1.0, 1.0]}, "must be 2 whole numbers"), ({"counts": [1, 1, 1]}, "must be 2 whole numbers"),

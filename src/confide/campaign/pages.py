@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from confide.campaign.ledger_gaps import alike
 from confide.campaign.store.states import State
 from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,7 +155,7 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
             know the campaigns.
     """
     gaps = [] if not elsewhere else [
-        f"This installation has released {elsewhere:,} campaign{'s' * (elsewhere > 1)} that this ledger does not know: "
+        f"This installation has released {counted(elsewhere, 'campaign')} that this ledger does not know: "
         "another store was charged, or this store was restored from an earlier day. The ledger does not count the cost "
         "of these campaigns."]
     if not standings:

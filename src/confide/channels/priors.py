@@ -525,5 +525,5 @@ def as_prior(prior: object, letters: int | None = None, records: int | None = No
     if n < 64 and array.size == m**n:
         return FullPrior(array, m, n)
     every = f", or {m**n:,} (of all {m}^{n} databases)" if n > 1 and n * math.log2(m) <= 24 else ""
-    raise InvalidInput("prior", f"has {array.size} {'entry' if array.size == 1 else 'entries'}",
+    raise InvalidInput("prior", f"has {counted(array.size, 'entry', 'entries')}",
                        f"must be {m} (the law of each row){every}")

@@ -24,7 +24,7 @@ from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_tabl
 from confide.channels.kernels import axes, row_kernel
 from confide.channels.notions import Notion
 from confide.channels.priors import Exchangeable, IndependentRows, Prior, as_law, as_letters
-from confide.contract.checks import whole
+from confide.contract.checks import exactly_one, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import counted, number
@@ -294,10 +294,7 @@ def _groups(null: _Array) -> list[list[int]]:
 
 
 def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.int64]:
-    if reports is None and counts is None:
-        raise InvalidInput("reports", "is missing, and so is counts", "give either reports or counts")
-    if reports is not None and counts is not None:
-        raise InvalidInput("reports", "are given together with counts", "give either reports or counts, not both")
+    exactly_one(reports=reports, counts=counts)
     if counts is None:
         answers = as_letters(reports, kinds, field="reports", kind=f"report of {kinds}")
         found = np.bincount(answers, minlength=kinds)

@@ -116,8 +116,8 @@ class Refused(ConfideError):
     def __init__(self, reason: str, remedy: Ways = "") -> None:
         self.reason = reason
         self.remedy = self._said(remedy)
-        label = "remedy: " if self.remedies else ""  # remedies with numbers name settings, and no action
-        super().__init__(reason + (f" ({label}{self.remedy})" if self.remedy else ""))
+        self.label = "remedy: " if self.remedies else ""  # remedies with numbers name settings, and no action
+        super().__init__(reason + (f" ({self.label}{self.remedy})" if self.remedy else ""))
 
 
 class BudgetExceeded(Refused):

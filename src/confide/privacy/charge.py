@@ -461,18 +461,18 @@ class _Listed(OpenLine):
         super().__init__(line)
         self._paid = [leaf for event in line.events for leaf in flatten(event) if leaf[1]]
         self._used = 0  # draws of the entry that is next
-        self._at, self._what = 0, "openings" if opened else "draws"
+        self._at, self._what = 0, "opening" if opened else "draw"
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
         if self._at == len(self._paid):
-            raise self._too_much(cost.times(count), f"the run has made all charged {self._what}")
+            raise self._too_much(cost.times(count), f"the run has made all charged {self._what}s")
         event, many = self._paid[self._at]
         if count > many - self._used:
             left = many - self._used
-            raise self._too_much(cost.times(count), "the line still pays for "
-                                                    f"{counted(left, self._what.removesuffix('s'))} of {_words(event)}")
+            raise self._too_much(cost.times(count),
+                                 f"the line still pays for {counted(left, self._what)} of {_words(event)}")
         if not cost.within(event):
-            raise self._too_much(cost, f"{_words(event)} was charged for each of the {self._what}")
+            raise self._too_much(cost, f"{_words(event)} was charged for each of the {self._what}s")
         self._used += count
         if self._used == many:
             self._at, self._used = self._at + 1, 0

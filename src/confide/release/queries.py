@@ -217,7 +217,7 @@ def keys_of(index: np.ndarray, bits: np.ndarray, attributes: int) -> np.ndarray:
     return texts
 
 
-_HASHED = 1 << 18  # keys from which a compiled table is worth loading the compiler; fewer are sorted
+_HASHED = 1 << 18  # keys for which loading the compiler pays; fewer are sorted, unless it is loaded already
 
 
 def firsts(keys: np.ndarray) -> np.ndarray:

@@ -128,7 +128,7 @@ class Workload:
         """A short description with the number and the kind of the queries, without their arrays."""
         many = f"{len(self):,} {self.kind if len(self) > 1 else self.kind[:-1].replace('ie', 'y')}"
         over = "over" if self.kind == "predicates" else f"of up to {self.width} of"
-        return f"<Workload: {many} {over} {self.attributes:,} attribute{'s' if self.attributes > 1 else ''}>"
+        return f"<Workload: {many} {over} {counted(self.attributes, 'attribute')}>"
 
     @property
     def width(self) -> int:

@@ -137,8 +137,8 @@ def in_words(
         case InvalidInput():
             return printable(f"{problem.field}: {in_words((problem.problem, problem.limit), translate=translate)}")
         case Refused():
-            label = "remedy: " if problem.remedies else ""
-            return printable(_with(say(problem.reason), label + say(problem.remedy) if problem.remedy else ""))
+            remedy = f"{problem.label}{say(problem.remedy)}" if problem.remedy else ""
+            return printable(_with(say(problem.reason), remedy))
         case NotNow():
             return printable(_with(say(problem.why), say(problem.remedy)))
         case StoreFailed():
