@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from confide.audit.charging import COVERED, NAMED
-from people.all_kinds import KINDS, campaign_of
+from people.all_kinds import KINDS, whole_audit
 
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
 DECODED = "number of people with another share on their own device than in the run"
@@ -228,8 +228,7 @@ FAST = ("bits", "bits-pair")
 @pytest.mark.parametrize("name", [
     each if each in FAST else pytest.param(each, marks=pytest.mark.slow) for each in KINDS])
 def test_faults_that_were_injected_are_injected_and_flagged(name: str) -> None:
-    it = campaign_of(name)
-    found = {(control.name, control.mutant): control.flagged for control in it.file.kind.audit(it.plan, 0).controls}
+    found = {(control.name, control.mutant): control.flagged for control in whole_audit(name).report.controls}
     assert {old: today for old, today in FAULTS.get(name, {}).items() if not found.get(today)} == {}
     assert all(found.values())
     names = [name for name, _ in found]

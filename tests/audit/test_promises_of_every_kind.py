@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from importlib import import_module
 from typing import Any
 
 import pytest
 
-from confide.audit import AuditRow, Concern, Control, inject_fault, promise_rows
+from confide.audit import AuditRow, Concern, engine, inject_fault, promise_rows
 from confide.audit.charging import NAMED, charge_rows
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.regression.audited import named_charge as of_regression
 from confide.release.audited_faults import charge as of_queries
 from confide.search.audited import named_charge as of_search
-from people.all_kinds import KINDS, campaign_of
-
-AUDITS = ("audit.engine",)
+from people.all_kinds import KINDS, campaign_of, whole_audit
 
 
 def by_loss(it: Any) -> Any:
@@ -92,8 +89,7 @@ def priced(name: str, code: type | None, monkeypatch: pytest.MonkeyPatch) -> lis
     def stopped(*given: Any, **how: Any) -> Any:
         raise Priced(promise_rows(*given, **how)[0])
 
-    for each in AUDITS:
-        monkeypatch.setattr(import_module(f"confide.{each}"), "promise_rows", stopped)
+    monkeypatch.setattr(engine, "promise_rows", stopped)
     it = campaign_of(name)
     with pytest.raises(Priced) as found:
         it.file.kind.audit(it.plan if code is None else broken(it.plan, code), 0)
@@ -117,21 +113,11 @@ QUICK = ("bits", "bits-pair")
 
 @pytest.mark.parametrize("name", [
     each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in KINDS])
-def test_the_price_of_each_promise_stands_in_the_report(name, monkeypatch) -> None:
+def test_the_price_of_each_promise_stands_in_the_report(name) -> None:
     """The rows above are made first of all; here the whole audit runs, and none of them is left out of its report."""
-    made: list[tuple[list[AuditRow], list[Control]]] = []
-
-    def kept(*given: Any, **how: Any) -> Any:
-        rows, controls = promise_rows(*given, **how)
-        made.append((list(rows), list(controls)))
-        return rows, controls
-
-    for each in AUDITS:
-        monkeypatch.setattr(import_module(f"confide.{each}"), "promise_rows", kept)
-    it = campaign_of(name)
-    report = it.file.kind.audit(it.plan, 0)
-    rows, controls = made[0]
-    assert [row.judged for row in rows if row.concern is Concern.PRIVACY] == list(it.plan.guarantees.privacy)
+    report, rows, controls = whole_audit(name)
+    promises = campaign_of(name).plan.guarantees.privacy
+    assert [row.judged for row in rows if row.concern is Concern.PRIVACY] == list(promises)
     assert any(row.promise == NAMED for row in report.rows) is (name in NAMED_APART)
     assert len(controls) >= (2 if name in NAMED_APART else 4)
     assert set(controls) <= set(report.controls)

@@ -89,7 +89,7 @@ def test_what_is_refused_or_says_nothing_is_reported_and_not_drawn() -> None:
     assert rows[1][-1] == "says nothing of error"
     (picture,) = (block for block in section.blocks if isinstance(block, Picture))
     assert "as epsilon goes from 0.5 to 1" in picture.alt
-    assert "At 1 of 4 levels, the campaign could not run." in picture.alt
+    assert "At 1 of 4 levels, the campaign would be refused. The chart" in picture.alt
 
 
 def test_privacy_error_and_money_share_one_chart_of_logarithmic_axes() -> None:

@@ -6,12 +6,14 @@ import tempfile
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
+from confide.audit import AuditReport, AuditRow, Control, engine, promise_rows
 from confide.campaign import Campaign
 from confide.contract.kinds import ContractKind, LocalKind, kind, kind_names
 
-__all__ = ["HELD", "KINDS", "PEOPLES", "accepted", "campaign_of", "contracts"]
+__all__ = ["HELD", "KINDS", "PEOPLES", "WholeAudit", "accepted", "campaign_of", "contracts", "whole_audit"]
 
 _PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 _NAMED = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["entry-points"]["confide.kinds"]
@@ -42,6 +44,29 @@ def campaign_of(name: str, *edits: tuple[str, str]) -> Campaign:
         path = Path(folder) / "campaign.toml"
         path.write_text(text, encoding="utf-8")
         return Campaign.load(path)
+
+
+class WholeAudit(NamedTuple):
+    """A whole audit, and what the engine made of the price of each promise, first of all."""
+
+    report: AuditReport
+    priced: tuple[AuditRow, ...]
+    injected: tuple[Control, ...]
+
+
+@cache
+def whole_audit(name: str) -> WholeAudit:
+    """The audit of a kind's template with seed 0, which takes seconds: once for all tests of a process."""
+    made: list[tuple[tuple[AuditRow, ...], tuple[Control, ...]]] = []
+
+    def kept(*given: Any, **how: Any) -> Any:
+        rows, controls = promise_rows(*given, **how)
+        made.append((tuple(rows), tuple(controls)))
+        return rows, controls
+
+    with patch.object(engine, "promise_rows", kept):
+        report = campaign_of(name).audit(0)
+    return WholeAudit(report, *made[0])
 
 
 @cache

@@ -15,7 +15,7 @@ from confide.privacy.noise import Noise
 from confide.programs import PrivDude, UnitDemand
 from confide.programs.instances import popular
 
-MECHANISM = PrivDude(UnitDemand(3000, 300, goods=5), 1.0, 1e-6, rounds=30, burn_in=10)
+MECHANISM = PrivDude(UnitDemand(3000, 300, goods=5), 1.0, 1e-6, rounds=10, burn_in=4)
 
 
 class Travelling:

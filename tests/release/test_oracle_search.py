@@ -272,7 +272,7 @@ def test_a_time_out_keeps_the_incumbent() -> None:
 
 @pytest.mark.parametrize(("d", "s", "wanted", "limit"), fast(1, [
     (100, 300, (1,), 0.1), (300, 600, (1, 59), 10.0), (1000, 1000, (1, 50), 10.0),
-    (1000, 3000, (1, 2, 5, 10), 10.0),
+    (1000, 3000, (2, 10), 10.0),
 ]))
 def test_early_rounds_are_within_half_a_percent_of_the_best(
     d: int, s: int, wanted: tuple[int, ...], limit: float

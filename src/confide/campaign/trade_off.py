@@ -281,5 +281,6 @@ def _alt(found: Sequence[Point], drawn: Sequence[tuple[float, float, str]]) -> s
         parts.append(f"{name} goes from {line[0][1]:.3g} to {line[-1][1]:.3g} times that of this plan as epsilon goes "
                      f"from {line[0][0]:.3g} to {line[-1][0]:.3g}")
     gone = sum(1 for each in found if each.problem)
-    return (f"Bounds at other levels of privacy: {'; '.join(parts)}. At {gone} of {len(found)} levels, the campaign "
-            "could not run.")
+    refused = (f" At {gone} of {len(found)} levels, the campaign would be refused. The chart shows these levels too, "
+               "if their bounds are known." if gone else "")
+    return f"Bounds at other levels of privacy: {'; '.join(parts)}.{refused}"
