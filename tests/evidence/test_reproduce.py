@@ -324,16 +324,29 @@ def test_the_gallery_is_what_the_command_writes() -> None:
 def test_a_gallery_of_a_few(tmp_path: Path) -> None:
     folder = tmp_path / "docs" / "few"
     folder.mkdir(parents=True)
-    (folder / "old-one.svg").write_text("<svg/>")
+    (folder / "somebody's.svg").write_text("<svg/>")
     found = [reproduce(name, quick=True) for name in ("regression-threshold", "market-pairs")]
     page, number = write_gallery(folder, found, date(2026, 1, 2))
     assert (page, number) == (tmp_path / "docs" / "few.md", 2)
     assert page.read_text(encoding="utf-8") == gallery_markdown(exhibits(folder), "few")
     assert "| 4,472 | 4.519 | bound holds: ours \\<= bound |" in page.read_text(encoding="utf-8")
-    assert not (folder / "old-one.svg").exists()
-    assert len(list(folder.iterdir())) == 3
-    assert [each["day"] for each in json.loads((folder / "numbers.json").read_text(encoding="utf-8"))] == [
-        "2026-01-02"] * 2
+    stored = folder / "numbers.json"
+    assert [each["day"] for each in json.loads(stored.read_text(encoding="utf-8"))] == ["2026-01-02"] * 2
+
+    # One study again: the other stays, a study that is gone goes with its picture, and no other file is touched.
+    gone = json.dumps({**json.loads(stored.read_text(encoding="utf-8"))[0], "name": "gone", "picture": "gone.svg"})
+    stored.write_text(stored.read_text(encoding="utf-8").replace("[", f"[{gone},", 1), encoding="utf-8")
+    (folder / "gone.svg").write_text("<svg/>")
+    assert write_gallery(folder, found[1:], date(2026, 1, 3)) == (page, 2)
+    assert {each.name: each.day for each in exhibits(folder)} == {
+        "regression-threshold": "2026-01-02", "market-pairs": "2026-01-03"}
+    assert {each.name for each in folder.iterdir()} == {
+        "somebody's.svg", "numbers.json", *(each.picture for each in exhibits(folder))}
+
+    stored.write_text('[{"a": 1}]', encoding="utf-8")
+    with pytest.raises(InvalidInput, match="other contents than a gallery's"):
+        write_gallery(folder, found, date(2026, 1, 2))
+    assert stored.read_text(encoding="utf-8") == '[{"a": 1}]'
     with pytest.raises(InvalidInput, match="cannot be written"):
         write_gallery(folder / "numbers.json", found, date(2026, 1, 2))
 

@@ -94,24 +94,26 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
 
     Args:
         folder: folder such as docs/gallery, whose page is docs/gallery.md. The folder is created if it does not exist.
-            Pictures of other studies are deleted.
+            The entries and pictures of other studies that a gallery in the folder already has stay.
         found: studies with their findings. The iterable may compute each study when the study is needed.
         day: today's date.
 
     Returns:
-        The path of the page, and the number of studies on the page.
+        The path of the page, and the number of studies on the page, those that stay included.
 
     Raises:
-        InvalidInput: the extra `[plots]` is not installed, or the folder cannot be written.
+        InvalidInput: the extra `[plots]` is not installed, the folder cannot be written, or its numbers.json was not
+            written by this function.
     """
     if not available():
         raise InvalidInput("gallery", "needs vl-convert", f"{DRAWS} installs it")
+    held = _held(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        shown = [_exhibit(folder, each, day) for each in found]
-        for path in [*folder.glob("*.svg"), *folder.glob("*.png")]:
-            if path.name not in {each.picture for each in shown}:
-                path.unlink()
+        for gone in held.keys() - {each.name for each in studies()}:
+            (folder / Path(held.pop(gone).picture).name).unlink(missing_ok=True)
+        held |= {each.study.name: _exhibit(folder, each, day) for each in found}
+        shown = list(held.values())
         lines = ",\n".join(json.dumps(wire_parts(each), ensure_ascii=False) for each in shown)
         (folder / NUMBERS).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
         page = folder.with_suffix(".md")
@@ -128,6 +130,17 @@ def exhibits(folder: Path) -> list[GalleryEntry]:
         folder: folder that `write_gallery` wrote.
     """
     return [from_parts(GalleryEntry, each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
+
+
+def _held(folder: Path) -> dict[str, GalleryEntry]:
+    """The stored entries by name; none where the folder has no gallery yet."""
+    try:
+        return {each.name: each for each in exhibits(folder)}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, TypeError, ValueError, LookupError, AttributeError):
+        raise InvalidInput("gallery", f"{folder / NUMBERS} has other contents than a gallery's",
+                           "choose another folder") from None
 
 
 def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> GalleryEntry:
@@ -198,7 +211,7 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
 def _counted(it: GalleryEntry) -> str:
     if not it.stand + it.differ:
         return "The source prints no number of its own."
-    where = f"Set beside: {_plain(it.origin)}. " if it.origin else ""
+    where = f"Origin of the counterpart: {_plain(it.origin)}. " if it.origin else ""
     return f"{where}Numbers, bounds and statements compared with ours: {it.stand + it.differ:,}, of which " \
            f"{it.stand:,} stand and {it.differ:,} differ."
 
