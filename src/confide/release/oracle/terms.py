@@ -402,7 +402,7 @@ class ParityRow(NamedTuple):
     0..most and c in {0, 1}.
 
     Args:
-        half: coefficient of the integer d, the number of pairs.
+        half: coefficient of the integer d, which counts pairs of ones.
         clause: coefficient of the variable c, which is 1 if the clause is satisfied.
         total: right-hand side of the constraint.
         most: largest value of d.
