@@ -1,9 +1,10 @@
 """Counts and weights of the records that satisfy each query, and the choice among several ways to compute them.
 
-Three ways of counting give the same whole numbers. The first one counts word by word on packed bits. The second one
-counts word by word on the distinct records, grouped by the binary digits of their multiplicities. The third one reads
-the counts from one table for each combination of at most three columns. The way with the lowest estimated running time
-is used. The choice changes only the running time, and no running time is ever released.
+Three ways of counting give the same whole numbers. The first one counts on packed bits, one 64-bit word after another.
+The second one counts in the same way on the distinct records, grouped by the binary digits of their multiplicities. The
+third one makes a table for each combination of at most three columns that a query names, and reads the counts from
+these tables. The way with the lowest estimated running time is used. The choice changes only the running time, and no
+running time is ever released.
 
 The compiled loops on packed bits combine whole words by AND (or XOR) and then count the bits that are set. Queries are
 sorted so that adjacent queries share all literals but the last. The words of the shared literals are combined once.

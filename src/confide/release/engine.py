@@ -39,8 +39,8 @@ _EVEN = 2.0**53  # doubles from here on are whole
 
 
 def pushed(schema: Schema, table: Any) -> Pushed | None:
-    """The query of a table, extended by the binning. The result is None if the table is no query, or must be binned in
-    Python.
+    """The database query that a table stands for, extended by the binning. The result is None if the table is no ibis
+    expression, or if it must be binned in Python.
 
     Raises:
         InvalidInput: a column is missing, or has a type that cannot hold the values of its role, as for a table that is
@@ -74,7 +74,7 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
 
 
 class Pushed:
-    """A query whose columns are replaced by their bins.
+    """A database query in which the values of the columns are replaced by their bins.
 
     Args:
         schema: the public columns.
@@ -121,7 +121,7 @@ class Pushed:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the bins in the query."""
+        """The names of the query's columns that hold bins."""
         return tuple(self._bins)
 
     def choices(self, workload: Workload) -> list[tuple[tuple[int, ...], np.ndarray]] | None:

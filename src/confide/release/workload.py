@@ -250,8 +250,8 @@ class Workload:
                 true.
             kind: kind of the queries, "conjunctions" or "parities".
             distinct_columns: whether the attributes of a query come from different columns. With
-                `distinct_columns=False` each attribute is drawn independently, as in the authors' prototype. An
-                attribute may then be drawn twice, which makes the query shorter.
+                `distinct_columns=False` each attribute is drawn independently, as in the prototype of the authors of Wu
+                2017. An attribute may then be drawn twice, which makes the query shorter.
 
         Raises:
             InvalidInput: there are fewer different queries, or a number is out of range.
