@@ -243,7 +243,7 @@ def records_of(
         attributes: required number of attributes d; None for any number.
         one_hot: whether records given as bits are refused unless they are one-hot, that is, have exactly one attribute
             of each column with bins or levels. A mechanism that uses the smaller sensitivity of one-hot records must
-            refuse other records. With other records, its privacy promise would be broken.
+            refuse other records. With other records, the privacy promise of such a mechanism would be broken.
 
     Raises:
         InvalidInput: the codes have another schema, the records have other attributes, the bits are not one-hot

@@ -200,9 +200,9 @@ def own_rho(it: Mechanism) -> float:
 
 
 def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
-    """The epsilon, in nats, that zCDP implies at a delta, minimised over the order of the Renyi divergence. If a
-    mechanism has only Gaussian noise, epsilon follows from the exact privacy curve. If it has only Laplace noise,
-    epsilon is the number of measured queries divided by the noise scale.
+    """The epsilon, in nats, that zCDP implies at a delta, minimised over the order of the Renyi divergence. For a
+    mechanism with only Gaussian noise, epsilon follows from the exact privacy curve. For a mechanism with only Laplace
+    noise, epsilon is the number of measured queries divided by the noise scale.
 
     Args:
         it: the mechanism, which determines the kind of noise.

@@ -249,7 +249,8 @@ def checked(records: object, eta: object, rounds: object, samples: object) -> tu
     """The checked parameters n, eta, T and s as plain Python numbers: an integer, a float and two integers.
 
     Raises:
-        InvalidInput: a parameter is out of range; the message names it. T is at most 100,000 and s at most 2^39.
+        InvalidInput: a parameter is out of range. The message names the parameter. T is at most 100,000 and s at most
+            2^39.
     """
     out = (whole("records", records, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
            whole("samples", samples, at_least=1))

@@ -258,7 +258,7 @@ class Binned:
         return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
                  UNEVEN: "is not a whole number"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
@@ -343,7 +343,7 @@ class Levels:
         return self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         return self.category.reason(problem)
 
 
@@ -428,7 +428,7 @@ class Bit:
         return "must be true or false, 1 or 0" if self.category is None else self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         if self.category is not None:
             return self.category.reason(problem)
         if problem == MISSING:

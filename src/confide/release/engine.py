@@ -1,8 +1,8 @@
 """Binning of columns inside a query engine, so that the engine returns only numbers of bins or counts, and no values.
 
-The query expressions follow the rules of the column roles, in double precision. They are used only for the engines and
-column types for which tests show that the engine and Arrow agree: whole and floating-point numbers, booleans and texts
-in DuckDB and PostgreSQL.
+The query expressions follow the rules of the column roles, in double precision. The expressions are used only for the
+engines and column types for which tests show that the engine and Arrow agree: whole and floating-point numbers,
+booleans and texts in DuckDB and PostgreSQL.
 
 All other tables are streamed and binned in Python. This holds for other engines; columns of other types, such as
 decimals; numbers or levels that are spelled as texts; columns with very many irregular bins; queries that return other

@@ -1,5 +1,5 @@
 """Answers to further queries as sums of measured answers. The module finds measured answers that add up to the answer
-to a further query. It also bounds the effect of their noise on the sum.
+to a further query. The module also bounds the effect of the noise of these measured answers on the sum.
 
 A record lies in exactly one cell of each column. The answer to a query about several cells of a column is therefore the
 sum of the answers for the single cells. The same answer is the answer without the condition on the column, less the sum

@@ -88,7 +88,7 @@ def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
     Args:
         keys: the k keys, as a uint64 array.
         table: scratch hash table, int32, all -1. The length of the table is a power of two above k.
-        first: bool (k,), filled with whether each key is the first of its value.
+        first: bool (k,), filled with whether each key is the first occurrence of its value.
     """
     mask = np.uint64(len(table) - 1)
     for number in range(len(keys)):

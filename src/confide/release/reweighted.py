@@ -323,12 +323,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @property
     def records(self) -> int:
-        """The number of records of the data."""
+        """The number of records of the data, n."""
         return self.dual_query.records
 
     @property
     def workload(self) -> Workload:
-        """The queries."""
+        """The queries of DualQuery, which are the queries of the release."""
         return self.dual_query.queries
 
     @cached_property

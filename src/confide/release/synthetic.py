@@ -48,7 +48,8 @@ class Rounds:
         bounds: upper bound, for each round, on the number of samples that any record satisfies, float64 (T,). The
             oracle returns the bound. If the oracle returns no bound, the entry is the number of samples that do not
             cancel.
-        fell_back: whether the oracle failed in each round, so that the record is the default record, bool (T,).
+        fell_back: for each round, whether the oracle failed and the default record took the place of its record, bool
+            (T,).
         timed_out: whether a time limit ended the oracle's search in each round, bool (T,).
     """
 

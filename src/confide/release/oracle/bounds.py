@@ -345,7 +345,9 @@ _FINEST = 24  # binary places of a multiplier at most
 
 
 class LinearBound(NamedTuple):
-    """A certified bound, and whether a time limit ended the solver."""
+    """A certified upper bound on the number of clauses that a record can satisfy, and whether a time limit ended the
+    solver.
+    """
 
     value: Fraction
     timed_out: bool
