@@ -78,10 +78,11 @@ def count_queries(
     words: np.ndarray, starts: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool,
     out: np.ndarray,
 ) -> None:
-    """Add to each query's entry of `out` the weighted number of records that satisfy the query.
+    """Add a weighted number of records to each query's entry of `out`.
 
-    For a parity the function adds the number of records with an odd number of ones. Unused bits count as records
-    without any attribute. A record without any attribute satisfies exactly the conjunctions without positive literals.
+    For a conjunction the function counts the records that satisfy it. For a parity the function counts the records with
+    an odd number of ones, which do not satisfy it. Unused bits count as records without any attribute. A record without
+    any attribute satisfies exactly the conjunctions without positive literals.
 
     Args:
         words: packed bits, uint64 (d, w).
@@ -140,8 +141,9 @@ def weigh_queries(
     words: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool, first: int, last: int,
     out: np.ndarray,
 ) -> None:
-    """Set out[first:last] to the total weight of the records that satisfy each query. For a parity the result is the
-    weight of the records with an odd number of ones.
+    """Set out[first:last] to a total weight of records for each query. For a conjunction this is the weight of the
+    records that satisfy it. For a parity this is the weight of the records with an odd number of ones, which do not
+    satisfy it.
 
     Args:
         words: packed bits, uint64 (d, w).
