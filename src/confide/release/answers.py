@@ -325,7 +325,7 @@ def check_answers(
         workload: the queries.
         n: number of records.
         schema: the public columns of the mechanism.
-        one_hot: whether the answers must hold their workload and their schema.
+        one_hot: whether answers without a workload or without a schema are refused.
 
     Raises:
         InvalidInput: the answers do not fit. The message names the queries or records to which the answers belong.

@@ -29,8 +29,8 @@ are in some drawn query.
 
 ENOUGH = 2**20
 """Largest number of draws a round that is chosen if only the number of rounds is given. With this number of draws, the
-mean over the query player's distribution is estimated with an error of at most 0.01, for all records of 300 attributes
-at once. The other parts of the error are larger than 0.01 for any number of rounds.
+mean over the query player's distribution is estimated to within 0.01, for all records of 300 attributes at once. The
+other parts of the error are larger than 0.01 for any number of rounds.
 """
 
 MOST_BYTES = 2**30

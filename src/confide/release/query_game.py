@@ -416,8 +416,8 @@ def query_logits(
         done: number of rounds so far, t - 1.
         n: number of records of the data; `done` times n must be below 2^52.
         eta: step size.
-        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3, instead of exp(eta payoff).
-            The signs of the best response must then be reversed too.
+        mirrored: whether the weights are exp(-eta payoff), as in the Algorithm 3 printed in Wu 2017, instead of exp(eta
+            payoff). The signs of the best response must then be reversed too.
 
     Source: Wu 2017, Algorithm 3; spec query_release D1 (sign) and A3 (exact integers).
 
@@ -463,7 +463,8 @@ class QueryRound(NamedTuple):
         t: number of the round, from 1.
         n: number of records of the data, public.
         samples: number of queries that are drawn.
-        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3, instead of exp(eta payoff).
+        mirrored: whether the weights are exp(-eta payoff), as in the Algorithm 3 printed in Wu 2017, instead of exp(eta
+            payoff).
     """
 
     eta: float

@@ -214,7 +214,7 @@ class HeldTable:
         source: the table as a stream of rows.
         schema: the public columns.
         records: number of records, n.
-        identity: name of the column of ids; or "row", so that the i-th row is the i-th record.
+        identity: name of the column of ids. With "row", the i-th row is the i-th record.
         rejected: mapping to which a pass adds the reason of each rejection, under the id or the row number. The mapping
             is complete after one pass, and is for the operator alone.
     """

@@ -194,8 +194,8 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
         schema: the public columns.
         method: name of the method, for error messages.
         board: the billboard (published result) of the release.
-        count: number of rows. For DualQuery at most the number of the synthetic records. For reweighted records exactly
-            the number of the synthetic records, and the rows have a column of weights.
+        count: number of rows. For DualQuery, `count` must be at most the number of the synthetic records. For
+            reweighted records, `count` must be exactly this number, and the rows have a column of weights.
 
     Raises:
         InvalidInput: `count` is out of range, or the release has fewer synthetic records.

@@ -563,11 +563,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                      measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """Bounds on the errors of the measured queries, (m,). All bounds hold together, with failure probability beta.
+        """Bounds on the errors of the measured queries, (m,). All bounds hold together, with the failure probability
+        beta of the mechanism.
 
-        The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer
-        and y_j the noisy count. The bound is valid because discrete Gaussian noise has no heavier tail than Gaussian
-        noise.
+        The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer,
+        y_j the noisy count, and sigma the standard deviation of the noise in counts. The bound is valid because
+        discrete Gaussian noise has no heavier tail than Gaussian noise.
         """
         tail = self.noise_std / self.records * math.sqrt(2 * math.log(2 * self.count / self.failure_probability))
         answers = board.weights @ self._values(board, board.chosen)

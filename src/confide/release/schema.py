@@ -411,7 +411,7 @@ class Schema:
             records: number of records n, or the public list of the n ids. With None, n is the number of rows, which
                 becomes public. If `unusable` is "null", a record without a row becomes the null record, and n is
                 unchanged.
-            id: name of the column that holds the id; or "row", so that the i-th row is the i-th record.
+            id: name of the column that holds the id. With "row", the i-th row is the i-th record.
             unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
                 for records without a row. Use "refuse" before anything is released, when a data set is registered.
                 "null" replaces each unusable row by the null record, and ignores rows beyond n.

@@ -111,7 +111,7 @@ class SyntheticRecords(Billboard):
     Args:
         records: the T records, packed, in the order of the rounds.
         weights: weights of the records, float64 (T,), each >= 0, with sum 1; 1/T each for DualQuery itself.
-        rounds: samples and answers of the oracle, round by round.
+        rounds: the samples, and the answers of the oracle, round by round.
         marginals: noisy number of records with each attribute, int64 (d,), if these counts were measured; otherwise
             empty.
         data_records: number n of records of the private data; 0 if unknown.

@@ -43,7 +43,8 @@ class Workload:
     is given by its truth values on the whole universe.
 
     Workloads are built with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into
-    the canonical form. The constructor only checks the form.
+    the canonical form: literals are sorted, and contradictory and repeated queries are dropped. The constructor only
+    checks the form.
 
     Args:
         kind: kind of the queries.

@@ -219,7 +219,7 @@ def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
     cells as floats.
 
     Raises:
-        InvalidInput: the column's type has no spelling (dates, lists, structures).
+        InvalidInput: the column's type, such as dates, lists or structures, cannot be converted to text.
     """
     array = plain(array)
     if is_text(array):
@@ -243,7 +243,7 @@ def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.n
     `missing`.
 
     Raises:
-        InvalidInput: the column's type has no spelling.
+        InvalidInput: the column's type cannot be converted to text.
     """
     array = plain(array)
     if not pa.types.is_integer(array.type) or pa.types.is_uint64(array.type):

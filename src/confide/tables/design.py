@@ -311,7 +311,7 @@ class Design:
 
         The scaled model predicts the scaled response by x @ coefficients. The natural model predicts the same response
         as a sum of three parts: the intercept; slope * (v - center) for each number v; and, for each category, the
-        difference between its level and its first level.
+        coefficient of its level, which is 0 for the first level.
 
         - The intercept is the response predicted for `reference()`: every number at its center, every category at its
           first level. Without a constant in x the intercept is the response's own center.

@@ -98,7 +98,7 @@ def most_tables(sizes: tuple[int, ...], candidates: int) -> int:
 
 
 def shares_after(one_way: float) -> tuple[float, ...]:
-    """All budget shares of the one-way tables that a run with further tables may choose.
+    """All budget shares that a run may choose for the one-way tables if it also measures further tables.
 
     Args:
         one_way: share f1 of rho that was already spent on the first one-way tables.
@@ -247,8 +247,8 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
         rho: rho of the whole run, > 0.
         columns: number m of columns with more than one cell.
         tables: number of selected tables, T.
-        one_way: share f1 of the one-way tables.
-        selection: share fs of the selections.
+        one_way: share f1 of rho for the one-way tables.
+        selection: share fs of rho for the selections.
     """
     budget, first, choosing = Fraction(rho), written(one_way), written(selection)
     if not tables:
@@ -280,9 +280,9 @@ def chosen_split(rho: float, columns: int, one_way: float, selection: float, cho
     Args:
         rho: rho of the whole run, > 0.
         columns: number m of columns with more than one cell.
-        one_way: share f1 of the first one-way tables.
-        selection: share fs of the selections. The share fs shrinks in proportion to the share of rho that remains for
-            the selected tables.
+        one_way: share f1 of rho that the first one-way tables have spent.
+        selection: share fs of rho for the selections. The share fs shrinks in proportion to the share of rho that
+            remains for the selected tables.
         choice: choice that the run made from the first one-way tables.
     """
     budget, first = Fraction(rho), written(one_way)
