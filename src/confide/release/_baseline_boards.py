@@ -49,7 +49,7 @@ def product_answers(ones: _Floats, workload: Workload) -> _Floats:
         workload: the k queries.
 
     Raises:
-        InvalidInput: the predicates are on more than 2^22 cells, or the workload has another number of attributes.
+        InvalidInput: the predicates are over more than 22 attributes, or the workload has another number of attributes.
     """
     if ones.shape != (workload.attributes,):
         raise InvalidInput("workload", f"is on {counted(workload.attributes, 'attribute')}", f"must be on {len(ones)}")
@@ -85,7 +85,7 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bo
             counts has less noise.
 
     Raises:
-        InvalidInput: the predicates are on more than 2^22 cells, or the schema has another number of attributes.
+        InvalidInput: the predicates are over more than 22 attributes, or the schema has another number of attributes.
 
     Example:
         >>> from confide.release.columns import Levels
@@ -112,15 +112,15 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bo
 
 
 def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats:
-    """The answers to all queries of uniformly distributed records, (k,). All values of a column are equally likely;
-    without a schema every attribute is a fair coin flip.
+    """The answers to all queries of uniformly distributed records, (k,). All values of a column are equally likely.
+    Without a schema every attribute is on with probability 1/2.
 
     Args:
         workload: the k queries.
         schema: the public columns.
 
     Raises:
-        InvalidInput: the predicates are on more than 2^22 cells, or the schema has another number of attributes.
+        InvalidInput: the predicates are over more than 22 attributes, or the schema has another number of attributes.
 
     Example:
         >>> from confide.release.columns import Levels

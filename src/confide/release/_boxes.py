@@ -12,7 +12,7 @@ of about 2^r entries of the transform. A literal that requires a value other tha
 that excludes a value other than the pivot needs the entry of the sum less one entry. A literal that requires the
 pivot's value needs the entry of the sum less all other entries of the column.
 
-Source: spec query_release C (its transform is that of columns of two values) and D6 (inclusion and exclusion).
+Source: spec query_release C (the transform for columns of two values) and D6 (inclusion and exclusion).
 
 A block is a set of columns that the queries connect. The cells of a block are a probability distribution: uniform at
 first, scaled to a mass of 1, or computed from the exponents of the cells.

@@ -97,7 +97,8 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
 
     Raises:
         InvalidInput: the schema has another number of attributes, or no query names a column.
-        Refused: a block has more than 2^22 cells. The message gives the number of cells and the memory for them.
+        Refused: a block has more than 2^22 cells, or all blocks together have more than 2^24. The message gives the
+            number of cells and the memory for them.
     """
     if schema.attributes != workload.attributes:
         raise InvalidInput("schema", f"has {counted(schema.attributes, 'attribute')}",

@@ -127,8 +127,8 @@ def most_targets(records: int) -> int:
 
 def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
     """The weights that fit noisy counts best. Newton's method runs for a decreasing sequence of kappas down to the
-    given kappa. Each run starts from the solution for the preceding kappa, which is close to the solution that it looks
-    for.
+    given kappa. Each run starts from the solution for the preceding kappa, which is close to the solution for the next
+    kappa.
 
     The function never raises an error. If the gradient does not become small enough, for any reason, the weights are
     uniform.

@@ -15,7 +15,7 @@ the histogram.
 
 The histograms of several blocks lie one after the other in one flat array.
 
-Source: spec query_release C and E3 (with the sign that the print lacks).
+Source: spec query_release C and E3 (with the sign that is missing in Wu 2017).
 """
 
 from __future__ import annotations
@@ -256,7 +256,8 @@ def blocks_of(workload: Workload) -> Blocks:
     """The connected blocks of attributes of a workload.
 
     Raises:
-        Refused: a block has more than 2^22 cells. The message gives the number of cells and the memory for them.
+        Refused: a block has more than 2^22 cells, or all blocks together have more than 2^24. The message gives the
+            number of cells and the memory for them.
     """
     d = workload.attributes
     if workload.kind == "predicates":
@@ -522,7 +523,7 @@ class Histogram:
         """The whole histogram, (2^d,), with attribute i as bit i of the cell number.
 
         Raises:
-            Refused: the histogram has more than 2^22 cells.
+            Refused: there are more than 22 attributes, that is, more than 2^22 cells.
         """
         d = self.blocks.attributes
         if d > LARGEST_BLOCK:

@@ -1,7 +1,7 @@
 """True answers: the exact number of records that satisfy each query, from any source of records.
 
-The module also has functions that all mechanisms for a custodian's data share: true counts from a table or from given
-answers, the empty table of shares, and true errors for studies.
+The module also has functions that all mechanisms for a custodian's data use: true counts from a table or from given
+answers, the empty table of participants' shares, and true errors for studies.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class TrueAnswers:
         records: number of records n, public, at most 2^62.
         workload: the queries to which the counts are answers; None if the queries are unknown.
         schema: the columns of the records that were counted; None if the columns are unknown. With a schema, each
-            counted record has exactly one attribute of each column with bins or levels. A mechanism that needs the
-            workload or the schema refuses answers without it.
+            counted record has exactly one attribute of each column with bins or levels. Mechanisms that need the
+            workload or the schema refuse answers in which that field is None.
 
     Raises:
         InvalidInput: a count is no whole number in [0, n], or the number of counts is not the number of queries.
@@ -111,20 +111,21 @@ def true_answers(
 ) -> TrueAnswers:
     """The exact answers to a workload. The answers are private: no analyst may see them.
 
-    A file or a query is read as a stream, in memory that does not grow with the number of rows. For an ibis expression,
-    DuckDB and PostgreSQL map values to bins themselves. If the queries use few combinations of columns, DuckDB and
-    PostgreSQL also count the records. In this case no row leaves the engine, unless the table changes during the count.
+    A file or a database query is read as a stream. The memory for this stream does not grow with the number of rows.
+    For an ibis expression, DuckDB and PostgreSQL map values to bins themselves. If the queries of the workload use few
+    combinations of columns, DuckDB and PostgreSQL also count the records. In this case no row leaves the database,
+    unless the table changes during the count.
 
     Args:
         data: records in one of these forms: `PackedBits`; an iterator over blocks of `PackedBits`; a bool array of
             shape (n, d); `Codes`; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
-        records: number of records of a table, or the public list of the ids, as for `Schema.encode`.
-        id: name of the column of ids; or "row", so that the i-th row is the i-th record.
+        records: number of records of a table, or the public list of their ids, as for `Schema.encode`.
+        id: name of the column of ids. With "row", the i-th row is the i-th record.
         unusable: treatment of rows with values that their columns do not accept, as for `Schema.encode`.
         rejected: mapping to which the function adds the reason of each rejection, under the id or the row number. The
-            mapping is for the operator alone. A query engine can count the records only if `rejected` is None.
+            mapping is for the operator alone. DuckDB and PostgreSQL can count the records only if `rejected` is None.
 
     Raises:
         InvalidInput: the data have another number of attributes than the workload, or no record; or a table comes
@@ -238,11 +239,11 @@ def records_of(
     Args:
         data: a bool array, `PackedBits`, `Codes`, `TrueAnswers`, or a table of any kind. Without a schema each column
             of a table is a bit.
-        schema: schema of a table, or of codes.
+        schema: the public columns of the table or of the codes; None for bits.
         attributes: required number of attributes d; None for any number.
         one_hot: whether records given as bits are refused unless they are one-hot, that is, have exactly one attribute
             of each column with bins or levels. A mechanism that uses the smaller sensitivity of one-hot records must
-            refuse other records, which would break its promise.
+            refuse other records. With other records, the privacy promise of such a mechanism would be broken.
 
     Raises:
         InvalidInput: the codes have another schema, the records have other attributes, the bits are not one-hot
@@ -297,7 +298,7 @@ def counts_of(
             accepts.
         workload: the queries.
         n: required number of records.
-        schema: schema of a table.
+        schema: the public columns of a table.
         one_hot: whether records must be one-hot, as for `records_of`. If True, `TrueAnswers` without a schema are
             refused.
 
@@ -324,7 +325,7 @@ def check_answers(
         workload: the queries.
         n: number of records.
         schema: the public columns of the mechanism.
-        one_hot: whether the answers must hold their workload and their schema.
+        one_hot: whether answers without a workload or without a schema are refused.
 
     Raises:
         InvalidInput: the answers do not fit. The message names the queries or records to which the answers belong.
@@ -346,7 +347,7 @@ def check_answers(
 
 def settle(it: Any) -> None:
     """Replace numpy numbers in the parameters of a mechanism by Python numbers. Arithmetic with numpy numbers differs
-    from Python's and has a smaller range.
+    from Python's arithmetic, and overflows earlier.
 
     Args:
         it: the mechanism, a frozen dataclass with parameters that were already checked.
@@ -370,7 +371,7 @@ def check_parts(workload: Workload, schema: Schema | None) -> None:
     """Refuse a workload without queries, and a schema with other attributes than the workload.
 
     Raises:
-        InvalidInput: the workload is empty, or the schema does not fit; the message names the faulty part.
+        InvalidInput: the workload is empty, or the schema does not fit. The message names the faulty argument.
     """
     if not len(workload):
         raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")
@@ -380,7 +381,7 @@ def check_parts(workload: Workload, schema: Schema | None) -> None:
 
 
 def check_scale(field: str, scale: float) -> None:
-    """Refuse parameters with a noise scale that is too large to be drawn, before any data are read.
+    """Refuse a noise scale that is so large that the noise cannot be drawn. The check is made before any data are read.
 
     Args:
         field: name of the parameter that determines the scale, for the error message.
@@ -399,8 +400,8 @@ def no_shares() -> pa.Table:
 
 
 def true_errors(answers: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> dict[str, float]:
-    """Average and maximum true error of answers, as fractions of the records. True errors are diagnostics for studies
-    and must never be published.
+    """The average true error ("mean_error") and the largest true error ("max_error") of answers, as fractions of the
+    records. True errors are diagnostics for studies and must never be published.
     """
     errors = np.abs(answers - counts / n)
     return {"mean_error": float(errors.mean()), "max_error": float(errors.max())}

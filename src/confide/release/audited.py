@@ -1,5 +1,6 @@
-"""Parts of an audit of a release, for the audit harness: the mechanism on tiny synthetic tables, the privacy
-accounting, and the errors on synthetic data with the columns of the release. The custodian's table is never read.
+"""The audit of a release, for the audit harness. The audit runs the mechanism on tiny synthetic tables, checks the
+privacy accounting, and measures the errors on synthetic data with the columns of the release. The custodian's table is
+never read.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from confide.release.workload import Workload
 __all__ = ["FALSE_ALARM", "errors", "release"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row of an audit reports a kept promise as broken."""
+"""Probability with which one audit row that is based on random draws reports a kept promise as broken."""
 
 _DRAWS = 400
 _PAIRS = 5  # of tiny tables, all of them: each part attains its charge on another one
@@ -59,7 +60,7 @@ _NARROW = 50.0  # of the control: a fit averages noise away, and may be far with
 def release(
     it: Mechanism, schema: Schema, workload: Workload, *, loss: PureDP | ApproxDP, predicted: float, seed: int = 0,
 ) -> Audited:
-    """The promises, the charge and the audits of one release.
+    """The promises, the privacy charge and the audits of one release.
 
     Args:
         it: the mechanism.
@@ -67,7 +68,7 @@ def release(
         workload: the queries.
         loss: stated privacy loss of the release: (epsilon, delta) if delta is above 0, and epsilon otherwise.
         predicted: planned average error of an answer, as a fraction of the records.
-        seed: seed of the synthetic tables and of the transcripts.
+        seed: seed of the synthetic tables, and of the noisy values that an audit fixes (transcripts).
     """
     twin, promises = tiny(it), it.guarantees()
     replayed = _replayed(twin, seed)
@@ -147,9 +148,9 @@ class _Errors:
 def errors(
     it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int,
 ) -> tuple[list[AuditRow], list[Control]]:
-    """Audit rows of one run on a synthetic table with the columns of the release, which compare the promised errors
-    with the measured ones. The function also returns controls: the same run with error bars that are far too narrow,
-    which the audit must flag.
+    """Audit rows that compare the promised errors of a release with the errors of one run. The run uses a synthetic
+    table with the columns of the release. The function also returns controls, which the audit must flag: the same run
+    with error bars that are far too narrow.
     """
     promises, it, records = it.guarantees(), _strict(it), it.records  # type: ignore[attr-defined] # all have them
     data = table_of(schema, records, seed=seed)

@@ -1,12 +1,12 @@
 """Mutants of the mechanisms of query release, with injected faults in the code or in the noise. The audits must flag
 each mutant.
 
-The module also has the privacy loss that the ledger charges for each part of a run, and an independent computation of
-the whole charge from the parameters.
+The module also states the privacy loss that the ledger charges for each part of a run's noise. For comparison, the
+module computes the whole charge from the parameters of the mechanism, without the accountant.
 
-The mutants are defined in this module although only tests run them. The privacy meter allows runs of mutants that are
-defined in confide's audit modules (`confide.privacy.meter.is_broken_on_purpose`). Any other mutant would be stopped
-before an audit could see its output.
+Only tests run the mutants. The mutants are defined in this module because the privacy meter allows runs only of mutants
+from confide's audit modules (`confide.privacy.meter.is_broken_on_purpose`). Any other mutant would be stopped before an
+audit could see its output.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _CHOSEN: tuple[tuple[str, str, _Sum], ...] = (("one-way", "one-way tables", _zcd
 
 
 def charges(it: Mechanism) -> list[Charge]:
-    """The charges for each part of the noise that a run draws, and for the whole run.
+    """The ledger's charges for each part of the noise that a run draws, and for the whole run.
 
     Args:
         it: a mechanism of query release, sound or a mutant.
@@ -137,7 +137,7 @@ def _drawn(it: Mechanism) -> set[str]:
 
 
 def whole_charge(it: Mechanism) -> Loss:
-    """The charge for a whole run."""
+    """The privacy loss that the ledger charges for a whole run of a mechanism."""
     events = _events(it)
     match it:
         case NoisyAnswers(law="laplace"):
@@ -165,8 +165,8 @@ def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
 
 
 def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
-    """The privacy loss of a run according to its parameters: the budget, if the parameters hold a budget, and otherwise
-    an independent sum of the charges.
+    """The privacy loss of a run according to the parameters of the mechanism. If the parameters hold a budget, the loss
+    is this budget. Otherwise the loss is `own_rho`.
     """
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
@@ -179,7 +179,7 @@ def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
 
 
 def own_rho(it: Mechanism) -> float:
-    """The zCDP cost of a run from its parameters, by an independent sum that shares no code with the accountant."""
+    """The zCDP cost rho of a run, computed from the mechanism's parameters without any code of the accountant."""
     match it:
         case DualQuery():
             steps = sum((2 * Fraction(it.eta) * t / it.records + _ROOM) ** 2 / 8 for t in range(1, it.rounds))
@@ -201,11 +201,12 @@ def own_rho(it: Mechanism) -> float:
 
 def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
     """The epsilon, in nats, that zCDP implies at a delta, minimised over the order of the Renyi divergence. For a
-    mechanism with Gaussian noise alone, epsilon follows from the exact privacy curve.
+    mechanism with only Gaussian noise, epsilon follows from the exact privacy curve. For a mechanism with only Laplace
+    noise, epsilon is the number of measured queries divided by the noise scale.
 
     Args:
         it: the mechanism, which determines the kind of noise.
-        rho: zCDP cost of the mechanism.
+        rho: zCDP cost of the mechanism. For Laplace noise rho is not used.
         delta: delta of the mechanism, > 0. For Laplace noise delta is not used.
     """
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
@@ -385,7 +386,7 @@ class SelectsThrice(Reweighted):
 
 
 class SelectsUncharged(Reweighted):
-    """A mutant with private selections that no event pays for."""
+    """A mutant that does not charge its private selections."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "selections")
@@ -400,7 +401,7 @@ class MeasuresAsOne(Reweighted):
 
 
 class MeasuresUncharged(Reweighted):
-    """A mutant with measurements that no event pays for."""
+    """A mutant that does not charge its measurements."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "measurements")
@@ -447,8 +448,8 @@ class HalfTheLaplace(NoisyAnswers):
 
 
 class OneCell(MarginalFit):
-    """A mutant that assumes that a record changes one cell of a table. The noise of the tables is too small by a factor
-    of sqrt(2) at the same rho.
+    """A mutant that assumes that the replacement of a record changes only one cell of a table, although it changes two.
+    The noise of the tables is too small by a factor of sqrt(2) at the same rho.
     """
 
     @property
@@ -493,7 +494,7 @@ class _Charged(Split):
 
 
 class ChoosesUncharged(MarginalFit):
-    """A mutant with choices of tables that no event pays for."""
+    """A mutant that does not charge its choices of tables."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "choices")

@@ -1,13 +1,13 @@
 """An audit at a campaign's own size: the mechanism runs on a synthetic table with the campaign's number of records, and
 on a neighbouring table.
 
-Audits of tiny mechanisms check the charge of a rule, but cannot show faults that occur only in large tables. In the
-audit at full size, the number of records, the schema, the noise and the rounds are the campaign's own. The workload is
-shortened if the comparison of a transcript would take minutes.
+Audits of tiny mechanisms check the privacy charge for a mechanism's rules, but cannot show faults that occur only in
+large tables. In the audit at full size, the number of records, the schema, the noise and the rounds are the campaign's
+own. The workload is shortened if the comparison of a transcript would take minutes.
 
 Both runs receive the same noisy values (a fixed transcript), so the published data must not differ. The privacy loss
 along the transcript is computed exactly for the pair of neighbouring tables. The ratio of this privacy loss to the
-charge shows how large a lack of noise the audit would detect.
+charge shows by which factor the noise would have to be too small before the audit detects the fault.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Pair(NamedTuple):
 
 
 def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
-    """The audit at full size, with control runs in which the noise is reduced. The audit must flag a control run.
+    """The audit at full size, with control runs in which the noise is reduced. The audit must flag the control runs.
 
     Args:
         it: the campaign's mechanism.

@@ -3,9 +3,9 @@ its error.
 
 The module also has mutants of DualQuery with common faults, each of which the audits must flag.
 
-The exact distribution of the transcripts of a tiny DualQuery is enumerated, one multiset of samples per round after
-another. A transcript is the samples of all rounds, and the published records are a function of it. The enumeration
-calls the mechanism's own code for the logits and the best response of each round.
+A transcript is the list of the samples of all rounds. The published records are a function of the transcript. For a
+tiny DualQuery, the exact distribution of the transcripts is enumerated: round by round, every multiset of samples is
+tried. The enumeration calls the mechanism's own code for the logits and the best response of each round.
 """
 
 from __future__ import annotations
@@ -140,8 +140,9 @@ class DataDependentSize(DualQuery):
 
 
 class MixedSigns(DualQuery):
-    """A mutant that combines the printed weights with the best response of the analysis, which gives positive feedback.
-    The mutant is as private as the original, and its answers are useless.
+    """A mutant that combines the weights of the printed Algorithm 3 in Wu 2017 with the best response of the analysis.
+    The signs of these two parts do not fit together, so errors grow from round to round. The mutant is as private as
+    the original, and its answers are useless.
     """
 
     def _round(self, t: int) -> QueryRound:
@@ -236,7 +237,8 @@ def replacements(
 def transcript_laws(
     mechanism: DualQuery, answers: Mapping[Hashable, TrueAnswers]
 ) -> dict[Hashable, NDArray[np.float64]]:
-    """The distribution of the samples of all rounds under each data set, over the same transcripts in the same order.
+    """Mapping from the name of each data set to the probabilities of all transcripts, (number of transcripts,). A
+    transcript is the list of the samples of all rounds. The order of the transcripts is the same for all data sets.
 
     Args:
         mechanism: a tiny mechanism, without measured marginals.
@@ -288,8 +290,11 @@ def transcript_laws(
 
 
 def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The probability that independent draws give a multiset of queries, (data sets,), one entry for the query
-    distribution of each data set.
+    """The probability, for each data set, that independent draws give a multiset of queries: (data sets,).
+
+    Args:
+        law: (data sets, 2k) probability that one draw gives each query or negation, for each data set.
+        multiset: positions of the drawn queries in 0..2k-1, one entry for each draw.
     """
     orders = math.factorial(len(multiset))
     for repeated in Counter(multiset.tolist()).values():

@@ -79,8 +79,8 @@ def _tiny_game(it: DualQuery, both: dict[str, Any]) -> DualQuery:
 
 
 def twins() -> dict[str, Mechanism]:
-    """Mapping from a name to a tiny mechanism of query release. In the data of these mechanisms, one record can cause
-    the largest changes for which the noise is chosen.
+    """Mapping from a name to a tiny mechanism of query release. In the data of these mechanisms, the replacement of one
+    record can cause changes as large as the sensitivity from which the noise is computed.
 
     The mechanisms on four bits answer each bit and each pair of bits. The all-zero record satisfies none of the queries
     on bits, and the all-one record satisfies all of them. The mechanisms on columns have three columns with equal bins.
@@ -120,13 +120,13 @@ def twins() -> dict[str, Mechanism]:
 
 
 def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
-    """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs of data sets
-    all records except the replaced record are equal. With columns, one record of the last pair is unusable, so that the
-    null record takes its place.
+    """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs, all records
+    except the replaced record are copies of one record. With columns, one record of the last pair is unusable, so that
+    the null record takes its place.
 
     Args:
         it: a tiny mechanism, from `tiny` or `twins`.
-        seed: seed of the records that are equal in both data sets.
+        seed: seed of the pseudorandom records, which are the same in both data sets of a pair.
     """
     schema = it.dual_query.schema if isinstance(it, Reweighted) else it.schema  # type: ignore[attr-defined]
     for first, second in (_bit_pairs(seed) if schema is None else _table_pairs(schema, seed)):

@@ -3,7 +3,7 @@ solver.
 
 `AllZeros` and `Uniform` read no data. `IndependentMarginals` measures every attribute once and multiplies the measured
 fractions. `NoisyAnswers` measures every query. `NoisyAnswers` has three forms: Gaussian noise for any queries, smaller
-Gaussian noise if a record can satisfy few of the queries, and Laplace noise. `comparison.compare` compares given
+Gaussian noise if a record can satisfy only few of the queries, and Laplace noise. `comparison.compare` compares given
 releases with all of the baselines.
 
 Source: spec query_release F.
@@ -209,8 +209,8 @@ class Uniform(_Fixed):
     """A baseline that treats the records as uniformly distributed. With a schema all values of a column are equally
     likely: a value of a column with 20 values has probability 1/20.
 
-    Without a schema every attribute is on with probability 1/2: the answer is 2^-r for a conjunction of r literals, and
-    1/2 for a parity. Epsilon is no input: the answers read no data, so there is no privacy loss.
+    Without a schema every attribute is on with probability 1/2. The answer is then 2^-r for a conjunction of r
+    literals, and 1/2 for a parity. Epsilon is no input: the answers read no data, so there is no privacy loss.
 
     Example:
         >>> from confide.release.columns import Binned
@@ -284,11 +284,13 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
     """A baseline that measures the count of every attribute with Gaussian noise and answers queries by products of the
     measured fractions.
 
-    With a schema the replacement of a record changes two counts of a column and one count of a bit, so less noise
-    suffices. With a schema the answers are products over columns, because a record has one value of each column.
+    With a schema the replacement of a record changes at most two counts of a column with bins or levels, and one count
+    of a bit. So less noise suffices. With a schema the answers are products over columns, because a record has one
+    value of each column.
 
-    Without a schema the noise depends only on the number of attributes, with a schema only on the columns, and never on
-    the queries. With a schema, the records must be one-hot by the schema.
+    The noise depends on the columns of the schema, or without a schema on the number of attributes. The noise does not
+    depend on the queries. With a schema, each record must have exactly one attribute of each column with bins or
+    levels.
 
     Example:
         >>> workload = Workload.conjunctions([[0, 1]], attributes=3)
@@ -341,9 +343,9 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 @wire("NoisyAnswers", "n workload schema epsilon delta law", records="n")
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted[NoisyBillboard]):
-    """A baseline that adds independent noise to the count of every query. Of queries that determine each other, such as
-    one query under two names, or a query and its negation, only one is measured. For example, "sex = male" and "sex =
-    female" are negations if the column has only the values male and female.
+    """A baseline that adds independent noise to the count of every query. If two queries determine each other, only one
+    of them is measured. Such pairs are one query under two names, and a query and its negation. For example, "sex =
+    male" and "sex = female" are negations if the column has only the values male and female.
 
     Let j be the number of measured queries. The noise distribution `law` has three values:
 
@@ -353,13 +355,14 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
       sqrt(2 C(m, 3)) for all 3-way marginals of m columns, and less if queries join fewer columns.
     - "laplace" is Laplace noise with an L1 sensitivity of j, and needs no delta.
 
-    The schema is required for "structured". The schema also shows which columns have only two values, each of which
-    determines the other. If the schema reduces the noise, records given as bits must be one-hot by the schema.
+    The schema is required for "structured". The schema also shows which columns have only two values, so that one value
+    is the negation of the other. If the schema reduces the noise, each record given as bits must have exactly one
+    attribute of each column with bins or levels.
 
     Raises:
         InvalidInput: "structured" comes without a schema, or "laplace" with a delta.
-        NotGuaranteed: "structured" comes with negative literals, parities or predicates, of which a record satisfies
-            many.
+        NotGuaranteed: "structured" comes with negative literals, parities or predicates. One record can satisfy many
+            such queries.
 
     Source: spec query_release F and A3.
 
@@ -393,8 +396,8 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     def for_budget(
         cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
     ) -> Self:
-        """The mechanism that spends (epsilon, delta) with the least noise: Laplace noise if delta is 0, otherwise the
-        smaller of the two forms of Gaussian noise that the queries allow.
+        """The mechanism that spends (epsilon, delta) with the least noise: Laplace noise if delta is 0, and otherwise
+        "gaussian" or "structured", the one with less noise for these queries.
 
         Args:
             records: number of records of the data, public.
@@ -435,7 +438,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     @cached_property
     def squared_l2_sensitivity(self) -> int:
-        """Squared L2 sensitivity of the measured counts."""
+        """Squared L2 sensitivity of the measured counts to the replacement of one record."""
         if self.law != "structured" or self.schema is None:
             return len(self.measured)
         index = self.measured.index

@@ -4,7 +4,7 @@ within a budget.
 Round t draws s queries. Each draw is an exponential mechanism of range eps_t = 2 eta (t - 1)/n, where eta is the step
 size and n the number of records. When one record is replaced, the difference between the logits of a query q and of its
 negation 1 - q changes by at most this range. The draws of round 1 are uniform for all data, and cost nothing. Each draw
-is charged another 2^-37 nats for the rounding of the logits and of the exponential function.
+of a later round is charged another 2^-37 nats for the rounding of the logits and of the exponential function.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ __all__ = [
 Calculator = Literal["zcdp", "theorem-3.4.2", "per-round", "pure"]
 """The method that adds up the losses of all draws. The method "zcdp" uses concentrated differential privacy. The method
 "zcdp" is the default, and the sharpest unless there are very few draws. The method "theorem-3.4.2" uses advanced
-composition with every draw at the level of the last round. The method "per-round" uses advanced composition with each
-round at its own level. The method "pure" is the plain sum.
+composition, as if every draw had the epsilon of the last round's draws. The method "per-round" uses advanced
+composition with each draw's own epsilon. The method "pure" is the plain sum of the epsilons.
 """
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
@@ -74,8 +74,7 @@ _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, rela
 
 @renamed(n="records")
 def draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
-    """The privacy events of a run: for each round from the second on, `samples` draws at the privacy level of this
-    round.
+    """The privacy events of a run: for each round from the second on, `samples` draws with the epsilon of this round.
 
     Args:
         records: number of records of the data, public. Neighbouring data sets differ by the replacement of one record.
@@ -133,9 +132,10 @@ def epsilon(
         samples: number of draws a round, s >= 1.
         delta: delta of the loss, in [0, 1).
         calculator: method of composition. The method "pure" adds up the losses of the draws, eta T (T-1) s/n in total,
-            and also works at delta = 0. The method "theorem-3.4.2" composes s (T-1) draws at the level of the last
-            round by advanced composition. The method "per-round" adds up the squares eps^2 and the drifts eps
-            tanh(eps/2) round by round. The method "zcdp" adds up eps^2/8. All calculators except "pure" need delta > 0.
+            and also works at delta = 0. The method "theorem-3.4.2" composes s (T-1) draws with the epsilon of the last
+            round by advanced composition. The method "per-round" adds up, round by round, the squares eps^2 and the
+            expected losses (drifts) eps tanh(eps/2) of the draws. The method "zcdp" adds up eps^2/8 over the draws. All
+            calculators except "pure" need delta > 0.
 
     Returns:
         The proved epsilon: infinity if the calculator proves nothing at the given delta, and 0 for a single round.
@@ -197,8 +197,9 @@ def _pure(events: tuple[Event, ...]) -> Accountant:
 
 @renamed(n="records")
 def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
-    """Mapping from calculator to the epsilon that it proves, in nats. A further entry has the epsilon of the published
-    program, which composes round by round with the expected loss (drift) eps (e^eps - 1) for each draw.
+    """Mapping from calculator to the epsilon that it proves, in nats. A further entry has the epsilon of the prototype
+    of the authors of Wu 2017. The prototype composes round by round, with the expected loss (drift) eps (e^eps - 1) for
+    each draw.
 
     Example:
         >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
@@ -248,7 +249,8 @@ def checked(records: object, eta: object, rounds: object, samples: object) -> tu
     """The checked parameters n, eta, T and s as plain Python numbers: an integer, a float and two integers.
 
     Raises:
-        InvalidInput: a parameter is out of range; the message names it. T is at most 100,000 and s at most 2^39.
+        InvalidInput: a parameter is out of range. The message names the parameter. T is at most 100,000 and s at most
+            2^39.
     """
     out = (whole("records", records, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
            whole("samples", samples, at_least=1))
@@ -270,13 +272,13 @@ def solve(
     Args:
         records: number of records of the data, public.
         epsilon: budget of privacy loss in nats, > 0.
-        delta: delta of the budget, in [0, 1); 0 with the calculator "pure" only.
+        delta: delta of the budget, in [0, 1). Only the calculator "pure" allows delta = 0.
         eta: step size, or None to solve for it.
         rounds: number of rounds T, or None to solve for it.
         samples: number of draws a round s, or None to solve for it.
         calculator: method that adds up the losses of the draws.
-        besides: other privacy events that the same budget must cover, such as a Gaussian measurement; allowed with
-            "zcdp" only.
+        besides: other privacy events that the same budget must cover, such as a Gaussian measurement. Such events are
+            allowed only with the calculator "zcdp".
 
     Returns:
         The step size, number of rounds, number of samples, and their privacy loss. The epsilon includes the events in
@@ -459,7 +461,7 @@ class SourceSetting:
         zcdp_epsilon: privacy loss by zCDP at `delta`, in nats, for n records.
         delta: delta of both privacy losses, in (0, 1).
         records: number of records of the data, n.
-        records_needed: approximate number of records for which Theorem 3.4.2 gives epsilon = 1.
+        records_needed: approximate number of records for which Theorem 3.4.2 gives epsilon = 1 at `delta`.
     """
 
     alpha: float

@@ -71,10 +71,10 @@ def _text(edge: float) -> str:
 class Binned:
     """The role of a number that is stored as its bin. Each bin is an attribute.
 
-    The names of the bins define the bins. Given `edges` are spelled exactly in the names. Edges of bins of equal width
-    are spelled with 12 digits: the first of three bins of [0, 1] ends at 0.333333333333. A floating-point value of 32
-    or 64 bits counts as the decimal number that it prints as, so with ten bins of [0, 1] the value 0.3 lies in [0.3,
-    0.4).
+    The edges in the names of the bins are the edges of the bins, unless two different edges would have the same
+    spelling. Given `edges` are spelled exactly in the names. Edges of bins of equal width are spelled with 12 digits:
+    the first of three bins of [0, 1] ends at 0.333333333333. A floating-point value of 32 or 64 bits counts as its
+    printed decimal number. With ten bins of [0, 1], the value 0.3 therefore lies in [0.3, 0.4).
 
     Args:
         column: name of the column in the table.
@@ -89,7 +89,8 @@ class Binned:
             if values must be whole.
         unit: unit of the column, for display only.
         edges: 2 to 65,537 ascending numbers, in place of `lower`, `upper` and `bins`; None for equal widths. The edges
-            are public: edges must come from the question or from general knowledge of the field, never from the data.
+            are public. The edges must come from the question of the study or from general knowledge of the field, never
+            from the data.
 
     Raises:
         InvalidInput: a field is out of range, or the bins are defined both by `edges` and by `bins`, or in neither way.
@@ -216,7 +217,7 @@ class Binned:
         return found if (np.diff(found, prepend=self.lower, append=self.upper) > 0).all() else None
 
     def place(self, values: np.ndarray) -> np.ndarray:
-        """The bins of finite numbers within the bounds, int64."""
+        """The bin of each value, int64. The values must be finite numbers within the bounds of the column."""
         if self._named_starts is None:
             return np.searchsorted(self.starts, values, side="right").astype(np.int64)
         # A quotient that is off by less than 1: a name is off by half of its last digit at most, and names differ.
@@ -257,7 +258,7 @@ class Binned:
         return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
                  UNEVEN: "is not a whole number"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
@@ -274,7 +275,7 @@ class Levels:
         levels: at least two different texts. Whole numbers and booleans are converted to texts. If the levels are the
             words true and false, letter case is ignored.
         bins: number of bins. The default None gives each level its own attribute. If a number of bins is given, level
-            number i of L levels, counted from 0, lies in bin floor(i bins / (L - 1)), and the last level in the last
+            number i of L levels (counted from 0) lies in bin floor(i bins / (L - 1)). The last level lies in the last
             bin. The published experiments spread six levels over sixty attributes, of which 54 are always 0, and put 66
             levels into 65 bins.
 
@@ -307,7 +308,7 @@ class Levels:
 
     @cached_property
     def bin_of(self) -> np.ndarray:
-        """The bin of each level, int64."""
+        """The bin in which each level lies, int64."""
         rank, last = np.arange(len(self.levels)), len(self.levels) - 1
         return rank if self.bins is None else np.minimum(rank * self.bins // last, self.bins - 1)
 
@@ -342,7 +343,7 @@ class Levels:
         return self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         return self.category.reason(problem)
 
 
@@ -395,12 +396,12 @@ class Bit:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name of the attribute: the column's name, with the named text for which it is 1, if there is one."""
+        """The name of the attribute: the column's name, followed by the text for 1 if texts are named."""
         return (self.column if self.true is None else f"{self.column} = {self.true}",)
 
     @property
     def reachable(self) -> np.ndarray:
-        """Both values, as cells."""
+        """The values 0 and 1, int64."""
         return np.arange(2)
 
     def encode(self, cells: Any) -> Cells:
@@ -427,7 +428,7 @@ class Bit:
         return "must be true or false, 1 or 0" if self.category is None else self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem code, in public terms."""
+        """Text on the meaning of a problem code, without private values."""
         if self.category is not None:
             return self.category.reason(problem)
         if problem == MISSING:
@@ -437,8 +438,8 @@ class Bit:
 
     @property
     def unlisted(self) -> tuple[str, str] | None:
-        """Text of the error message for one cell that is no bit, and for several such cells. The result is None if
-        texts are named, since the general message about levels is used in this case.
+        """Two texts of error messages: for one cell that is no bit, and for several such cells. The result is None if
+        texts are named. In this case the general message about levels is used.
         """
         return None if self.category is not None else (
             f"is not a bit (name its text: {_NAMED})", f"are not bits (name their texts: {_NAMED})")

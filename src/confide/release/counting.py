@@ -1,9 +1,10 @@
 """Counts and weights of the records that satisfy each query, and the choice among several ways to compute them.
 
-Three ways of counting give the same whole numbers. The first one counts word by word on packed bits. The second one
-counts word by word on the distinct records, grouped by the binary digits of their multiplicities. The third one reads
-the counts from one table for each combination of at most three columns. The way with the lowest estimated running time
-is used. The choice changes only the running time, and no running time is ever released.
+Three ways of counting give the same whole numbers. The first one counts on packed bits, one 64-bit word after another.
+The second one counts in the same way on the distinct records, grouped by the binary digits of their multiplicities. The
+third one makes a table for each combination of at most three columns that a query names, and reads the counts from
+these tables. The way with the lowest estimated running time is used. The choice changes only the running time, and no
+running time is ever released.
 
 The compiled loops on packed bits combine whole words by AND (or XOR) and then count the bits that are set. Queries are
 sorted so that adjacent queries share all literals but the last. The words of the shared literals are combined once.
@@ -77,10 +78,11 @@ def count_queries(
     words: np.ndarray, starts: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool,
     out: np.ndarray,
 ) -> None:
-    """Add to each query's entry of `out` the weighted number of records that satisfy the query.
+    """Add a weighted number of records to each query's entry of `out`.
 
-    For a parity the function adds the number of records with an odd number of ones. Unused bits count as records
-    without any attribute. A record without any attribute satisfies exactly the conjunctions without positive literals.
+    For a conjunction the function counts the records that satisfy it. For a parity the function counts the records with
+    an odd number of ones, which do not satisfy it. Unused bits count as records without any attribute. A record without
+    any attribute satisfies exactly the conjunctions without positive literals.
 
     Args:
         words: packed bits, uint64 (d, w).
@@ -139,8 +141,9 @@ def weigh_queries(
     words: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool, first: int, last: int,
     out: np.ndarray,
 ) -> None:
-    """Set out[first:last] to the total weight of the records that satisfy each query. For a parity the result is the
-    weight of the records with an odd number of ones.
+    """Set out[first:last] to a total weight of records for each query. For a conjunction this is the weight of the
+    records that satisfy it. For a parity this is the weight of the records with an odd number of ones, which do not
+    satisfy it.
 
     Args:
         words: packed bits, uint64 (d, w).

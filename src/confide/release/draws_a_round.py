@@ -28,9 +28,9 @@ are in some drawn query.
 """
 
 ENOUGH = 2**20
-"""Largest number of draws a round that is chosen if only the number of rounds is given. This number of draws estimates
-the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The other parts of the
-error are larger than 0.01 for any number of rounds.
+"""Largest number of draws a round that is chosen if only the number of rounds is given. With this number of draws, the
+mean over the query player's distribution is estimated to within 0.01, for all records of 300 attributes at once. The
+other parts of the error are larger than 0.01 for any number of rounds.
 """
 
 MOST_BYTES = 2**30
@@ -73,8 +73,8 @@ def drawn_a_round(
         found: step size, rounds and samples that `solve` found.
         eta: given step size, or None.
         samples: given number of draws a round, or None.
-        again: function that makes the plan with another eta or another number of rounds, to test the changes that the
-            error message names.
+        again: function that makes the plan with another eta or another number of rounds. The function tests the changes
+            that the error message names.
 
     Raises:
         Refused: eta and rounds were given, and the budget pays for more draws than fit into memory. The message names
@@ -117,8 +117,8 @@ _MOST_ROUNDS = 200  # the time of a replay grows with the square; measured error
 
 
 def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe: float, *, analysed: bool) -> int:
-    """Default number of rounds T of MWEM. With more rounds the noise of each round grows faster than the remaining
-    error falls.
+    """Default number of rounds T of MWEM. The default balances two errors: with more rounds, the noise of each round
+    grows and the remaining error falls.
 
     With T rounds the noise of each round has the scale b(T), which is 2T/epsilon under pure composition and sqrt(5T /
     (8 rho)) under zCDP. For k queries the selection cannot detect errors much below b(T) ln k.

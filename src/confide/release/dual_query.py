@@ -100,10 +100,10 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     The parameters must be fixed before the run, since a choice by looking at the private data would leak information.
 
-    A schema is required in three cases: if `run` gets a table, for `one_hot`, and for the rule "marginals" with
-    columns. With `one_hot` each synthetic record has exactly one attribute of each column with bins or levels, and the
-    promises hold only if each record of the data has this property. With `one_hot=False` the attributes vary freely, as
-    in Wu 2017.
+    A schema is required with `one_hot`, and if `run` gets a table whose columns are not all bits. With
+    `free="marginals"`, a schema with bins or levels reduces the noise of the marginals. With `one_hot` each synthetic
+    record has exactly one attribute of each column with bins or levels, and the promises hold only if each record of
+    the data has this property. With `one_hot=False` the attributes vary freely, as in Wu 2017.
 
     Args:
         oracle: optimiser that finds the record of each round. The oracle receives only public facts and the netted
@@ -216,10 +216,10 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         is set to the largest value that the budget pays for.
 
         If two or all three of eta, rounds and samples are left out, the default of eta is 1. If rounds and samples are
-        both left out, the default of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d >
-        300. The defaults did well on tables with dependent columns. If only rounds are given, the number of samples is
-        the largest that the budget pays for, but at most 2^20. More samples would not reduce the error, and the rest of
-        the budget is not spent.
+        both left out, the default of samples is 1,000 for up to 300 attributes, and 1,000 sqrt(d/300) for d > 300
+        attributes. The defaults did well on tables with dependent columns. If only rounds are given, the number of
+        samples is the largest that the budget pays for, but at most 2^20. More samples would not reduce the error, and
+        the rest of the budget is not spent.
 
         Args:
             records: number of records of the data, public.
@@ -337,7 +337,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     @property
     def planned_certificate(self) -> AnswersCertificate:
-        """The accuracy bound before a run, under the assumption that all best responses are optimal."""
+        """The accuracy bound before a run. The bound assumes that the oracle finds an optimal record in every round."""
         return self._certificate(0.0)
 
     def _certificate(self, tau: float) -> AnswersCertificate:
@@ -482,8 +482,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     # ---- after the run
 
     def certify(self, billboard: Billboard) -> AnswersCertificate:
-        """The accuracy bound, computed from the billboard. The gaps of the best responses are bounded by the oracle's
-        upper bounds.
+        """The accuracy bound, computed from the billboard. The oracle's upper bounds limit the difference between each
+        best response and the optimum.
 
         Upper bounds that the oracle reported are trusted. `recertify` trusts no reported bound.
         """
@@ -507,9 +507,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return self._certificate(mean_gap(rounds.values, bounds, self.samples))
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can come from a run of this mechanism. The samples must be s draws a round, and the
-        stated values must be the values of the records. Free attributes must follow their rule, and the weights must be
-        uniform.
+        """Check that a billboard can come from a run of this mechanism. Each round must have s draws, and the stated
+        value of a record must be the number of draws that the record satisfies. Free attributes must follow their rule,
+        and the weights must be uniform.
 
         Raises:
             InvalidInput: the billboard belongs to other parameters, or contradicts itself.

@@ -1,8 +1,8 @@
 """Binning of columns inside a query engine, so that the engine returns only numbers of bins or counts, and no values.
 
-The query expressions follow the rules of the column roles, in double precision. They are used only for the engines and
-column types for which tests show that the engine and Arrow agree: whole and floating-point numbers, booleans and texts
-in DuckDB and PostgreSQL.
+The query expressions follow the rules of the column roles, in double precision. The expressions are used only for the
+engines and column types for which tests show that the engine and Arrow agree: whole and floating-point numbers,
+booleans and texts in DuckDB and PostgreSQL.
 
 All other tables are streamed and binned in Python. This holds for other engines; columns of other types, such as
 decimals; numbers or levels that are spelled as texts; columns with very many irregular bins; queries that return other
@@ -39,8 +39,8 @@ _EVEN = 2.0**53  # doubles from here on are whole
 
 
 def pushed(schema: Schema, table: Any) -> Pushed | None:
-    """The query of a table, extended by the binning. The result is None if the table is no query, or must be binned in
-    Python.
+    """The database query that a table stands for, extended by the binning. The result is None if the table is no ibis
+    expression, or if it must be binned in Python.
 
     Raises:
         InvalidInput: a column is missing, or has a type that cannot hold the values of its role, as for a table that is
@@ -74,7 +74,7 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
 
 
 class Pushed:
-    """A query whose columns are replaced by their bins.
+    """A database query in which the values of the columns are replaced by their bins.
 
     Args:
         schema: the public columns.
@@ -121,7 +121,7 @@ class Pushed:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the bins in the query."""
+        """The names of the query's columns that hold bins."""
         return tuple(self._bins)
 
     def choices(self, workload: Workload) -> list[tuple[tuple[int, ...], np.ndarray]] | None:

@@ -3,8 +3,8 @@ A public rule sets these values.
 
 The rule "zeros" is for sparse data, and the rule "random" for dense data. The choice must follow from public knowledge,
 since a choice by looking at the data would leak information. The rule "marginals" draws each bit from a noisy one-way
-marginal, which is measured once, before round 1, and charged. The randomness of "random" and "marginals" is public: it
-follows from a seed and the number of the round.
+marginal. The one-way marginals are measured once, before round 1, and the measurement is charged. The randomness of
+"random" and "marginals" is public: it follows from a seed and the number of the round.
 
 Source: Wu 2017, section 3.6; spec query_release D4.
 """
@@ -52,7 +52,7 @@ _Groups = Sequence[NDArray[np.int32]]
 
 
 MARGINALS = "one-way marginals"
-"""Name of the entry in the privacy charge that pays for the one-way marginals."""
+"""Name of the entry in the privacy charge of a run that pays for the one-way marginals."""
 
 
 def rule_today(rule: FreeRule) -> FreeRule:
@@ -130,8 +130,8 @@ def default_record(
     rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (),
     marginals: NDArray[np.int64] | None = None, records: int = 1,
 ) -> NDArray[np.bool_]:
-    """The default record of a round, from which the free attributes take their values. The record depends on public
-    values only.
+    """The default record of a round of DualQuery, from which the free attributes take their values. The record depends
+    on public values only.
 
     Args:
         rule: "zeros", "random" or "marginals".
@@ -171,8 +171,8 @@ def default_record(
 
 
 def free_attributes(active: NDArray[np.int64], attributes: int, groups: _Groups = ()) -> NDArray[np.bool_]:
-    """Whether each attribute is free, bool (d,). A free attribute is in no sampled query, and no other attribute of its
-    one-hot group is in one.
+    """Whether each attribute is free, bool (d,). An attribute is free if neither the attribute itself nor another
+    attribute of its one-hot group is in a sampled query.
 
     Args:
         active: attributes that are in some sampled query.

@@ -7,18 +7,18 @@ number of samples. With probability at least 1 - beta the error of every answer 
 
 In this bound eta is the step size, |Q| the number of queries with their negations, and T the number of rounds. The term
 gamma bounds the sampling error: the difference between s samples and the query distribution, for all records and
-rounds. The term tau is the mean gap between the best responses and the optimal ones, over the rounds, as a fraction of
-s. After a run, tau is bounded by upper bounds that anybody can check.
+rounds. The term tau is the mean over the rounds of the gap between the best response found and the optimal one, as a
+fraction of s. After a run, anybody can compute a bound on tau from upper bounds on the optimum.
 
-The proof has four steps. The regret of Hedge, the query player's algorithm, bounds the largest error by eta/2 +
-ln|Q|/(eta T) plus the mean payoff of the played records. The mean payoff of the played records exceeds their payoff
-against the samples by at most gamma. The payoff of the played records against the samples exceeds the least possible
-payoff of any record by at most tau. The least possible payoff of any record is at most 0, because the mean payoff over
-the data's own records is 0.
+The payoff of a record x against a query q is q(D) - q(x), where D is the data set. The proof has four steps. The regret
+of Hedge, the query player's algorithm, bounds the largest error by eta/2 + ln|Q|/(eta T) plus the mean payoff of the
+played records. The mean payoff of the played records exceeds their payoff against the samples by at most gamma. The
+payoff of the played records against the samples exceeds the least possible payoff of any record by at most tau. The
+least possible payoff of any record is at most 0, because the mean payoff over the data's own records is 0.
 
-The printed proof uses approximate best responses against the whole query distribution. The printed proof counts the
-sampling error once although this error enters twice (erratum 3). The proof in this module does not need best responses
-to the whole distribution.
+The proof printed in Wu 2017 uses approximate best responses against the whole query distribution. The printed proof
+counts the sampling error once, although this error enters twice (erratum 3). The proof in this module needs only best
+responses to the samples.
 
 Source: Wu 2017, Lemma 3.4.4 and Theorem 3.4.5; spec query_release D3, errata 3 and 11.
 """
@@ -77,8 +77,8 @@ class AnswersCertificate(Certificate):
         regret: regret of the query player, eta/2 + ln|Q|/(eta T), for step size eta, T rounds, and |Q| queries with
             their negations.
         sampling: sampling error gamma: bound on the difference between the samples and the query distribution.
-        tau: bound on the mean gap between the best responses found and the optimal ones, as a fraction of s; 0 before a
-            run.
+        tau: bound on the mean gap between the best responses found and the optimal ones, as a fraction of the samples
+            of a round; 0 before a run.
         failure_probability: failure probability of the bound.
         vacuous: whether the bound is no better than the error of the answer 1/2 to every query.
     """
@@ -115,12 +115,14 @@ def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
 
 @renamed(beta="failure_probability")
 def sampling_error(samples: int, rounds: int, universe: float, failure_probability: float) -> float:
-    """The sampling error gamma: a bound on the difference between the mean payoff over s samples and over the query
-    distribution, for all records and rounds together. The bound fails with probability at most beta.
+    """The sampling error gamma: a bound on the difference between the mean payoff over s samples and the mean payoff
+    over the query distribution. The bound holds for all records and rounds together, and fails with probability at most
+    beta.
 
-    The result is the smaller of two bounds. The first one is a single Hoeffding bound for payoffs of width 2, with a
-    union over the records. The second one is a sum of two Hoeffding bounds for payoffs of width 1: one for q(D), which
-    is the same for all records, and one for q(x), with a union over the records x.
+    The result is the smaller of two bounds. The first one is a single Hoeffding bound for payoffs in an interval of
+    length 2, with a union bound over the records. The second one is a sum of two Hoeffding bounds for values in an
+    interval of length 1: one for q(D), which is the same for all records, and one for q(x), with a union bound over the
+    records x. Here D is the data set and q a sampled query.
 
     Args:
         samples: number of samples a round, s >= 1.
@@ -204,13 +206,13 @@ _STEP = "one record is replaced by another, and the number of records is public"
 
 
 def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
-    """The zCDP guarantee of a list of privacy events, for everything that is published."""
+    """The zCDP guarantee for a list of privacy events. The guarantee covers everything that is published."""
     return Privacy(loss=ZCDP(Accountant(tuple(events)).rho()), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                    source=source, note=_STEP)
 
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:
-    """The bound of a certificate as an accuracy guarantee. The guarantee names as baseline the answer 1/2 to every
+    """The bound of a certificate as an accuracy guarantee. The baseline of the guarantee is the answer 1/2 to every
     query, which has an error of at most 1/2.
     """
     return Accuracy(bound=certificate.bound, baseline=BASELINE_ERROR, source=source, note=note,

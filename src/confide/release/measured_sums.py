@@ -1,10 +1,10 @@
-"""Answers to further queries as sums of measured answers. The module finds measured answers that add up to a query, and
-bounds the effect of their noise on the sum.
+"""Answers to further queries as sums of measured answers. The module finds measured answers that add up to the answer
+to a further query. The module also bounds the effect of the noise of these measured answers on the sum.
 
-A record lies in exactly one cell of each column. A query about several cells of a column is therefore the sum of the
-queries about each single cell. The query also equals the query without that column, less the sum over the other cells
-of the column. The noise of all added answers is in the sum. Answers that were cut to [0, 1] must not be added up, since
-cutting biases each of them.
+A record lies in exactly one cell of each column. The answer to a query about several cells of a column is therefore the
+sum of the answers for the single cells. The same answer is the answer without the condition on the column, less the sum
+of the answers for all other cells. The sum has the noise of all added answers. Answers that were cut to [0, 1] must not
+be added up, since cutting biases each of them.
 
 The module also computes marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """
@@ -47,7 +47,7 @@ that the query does not restrict has no entry.
 
 @dataclass(frozen=True)
 class Parts:
-    """A query, written as a linear combination of the number of all records and of measured counts.
+    """The count of a query, written as a linear combination of the number of all records and of measured counts.
 
     Args:
         records: coefficient of the number of all records.
@@ -84,7 +84,7 @@ class Parts:
 
 
 class Sums:
-    """Search for sums of a release's measured conjunctions that equal other conjunctions.
+    """Search for sums of measured answers of a release that equal the answers to other conjunctions.
 
     Args:
         mechanism: the mechanism, whose queries are conjunctions.
@@ -115,8 +115,8 @@ class Sums:
         return self._reported.kept
 
     def of(self, literals: Collection[tuple[int, bool]]) -> Parts | None:
-        """The sum with the least noise among the examined sums that equal the conjunction; None if no examined sum
-        equals it.
+        """The sum with the least noise among the examined sums that equal the answer to a conjunction. The result is
+        None if no examined sum equals this answer.
 
         Args:
             literals: literals of the conjunction, as pairs of an attribute and the required bit.
@@ -222,8 +222,8 @@ class Sums:
 
 
 def sum_bar(it: NoisyAnswers, beta: float) -> float:
-    """A bound on the effect of noise on the sum of all answers. The bound fails with probability at most `beta`: see
-    `noise_bar`.
+    """A bound on the effect of noise on the sum of all released answers, as a fraction of the records. The bound fails
+    with probability at most `beta`, as in `noise_bar`.
     """
     reported = alike(it.workload, it.schema)
     times = np.bincount(reported.place, weights=np.where(reported.negated, -1, 1)).astype(np.int64)
@@ -235,8 +235,8 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
     bound fails with probability at most `beta`.
 
     A Laplace variable is a Gaussian variable with an exponentially distributed variance. The variance of a sum of
-    Laplace variables therefore has a Gamma distribution. Drawn counts are whole: discrete Laplace noise differs from
-    continuous noise by less than 1, and rounded Gaussian noise by at most 1/2.
+    Laplace variables therefore has a Gamma distribution. Noisy counts are whole numbers, so their noise differs from
+    this continuous noise: discrete Laplace noise by less than 1, and rounded Gaussian noise by at most 1/2.
 
     Args:
         it: the mechanism, whose counts have independent noise.
@@ -290,14 +290,15 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
 
     For a set T of attributes let p_T(x) = prod over i in T of (1 - 2 x_i). The product p_T(x) is +1 if the number of
     ones of x among T is even, and otherwise -1. A literal "x_i = 1" equals (1 - p_i)/2, and "x_i = 0" equals (1 +
-    p_i)/2. A conjunction of k literals on the set S therefore equals
+    p_i)/2. A conjunction of r literals on the set S therefore equals
 
-        2^-k sum over T in S of (-1)^(positive literals in T) p_T(x).
+        2^-r sum over T in S of (-1)^(positive literals in T) p_T(x).
 
-    The formula printed in the publication lacks the signs and the factor 2^-k (erratum 5). Without the signs the
-    formula gives the fraction of records with all attributes off. If each parity has an error of at most a on the scale
-    from -1 to +1, the conjunction has an error of at most (1 - 2^-k) a, since the parity of the empty set is exact. For
-    answers as fractions of the records, the factor between the two errors is 2 (1 - 2^-k).
+    The formula printed in Wu 2017 lacks the signs and the factor 2^-r (erratum 5). Without the signs the formula gives
+    the fraction of records with all attributes off. If each parity has an error of at most a on the scale from -1 to
+    +1, the conjunction has an error of at most (1 - 2^-r) a, since the parity of the empty set is exact. If the
+    parities are answers as fractions of the records with an error of at most a, the conjunction has an error of at most
+    2 (1 - 2^-r) a.
 
     Args:
         marginals: a workload of k conjunctions.

@@ -80,7 +80,7 @@ class MWEMBillboard(Billboard):
         chosen: (T,) position of the query that each of the T rounds selected.
         measured: (T,) noisy count of each selected query.
         schema: the columns whose values make the cells; None if the cells are combinations of bits.
-        stop: rule for queries with nearly no mass in the histogram, "settled" or "unchanged", as in the plan.
+        stop: rule for queries with nearly no mass in the histogram, "settled" or "unchanged", as in the class `MWEM`.
     """
 
     records: int
@@ -100,8 +100,9 @@ class MWEMBillboard(Billboard):
 
         Raises:
             InvalidInput: the workload has other attributes, or it has a predicate although no query of the release
-                joins all columns. In the form "analysed", a query over blocks that no query of the release joins is
-                refused too, since the mean over rounds of a product is not the product of the means.
+                joins all columns. In the form "analysed", a query over several blocks is refused too, since the mean
+                over rounds of a product is not the product of the means. A block is a set of attributes or columns that
+                the queries of the release join.
         """
         if workload is None or workload is self.workload:
             return self._play.answers
@@ -129,7 +130,7 @@ class MWEMBillboard(Billboard):
 
         Raises:
             InvalidInput: the schema has other columns than the histogram, or another number of attributes.
-            Refused: the cells are combinations of bits, and there are more than 2^22 cells in all blocks.
+            Refused: the cells are combinations of bits, and there are more than 22 attributes.
         """
         from confide.release.records import bits_table, columns_of
 
@@ -146,15 +147,15 @@ class MWEMBillboard(Billboard):
 
         The method is systematic sampling without a random start, in the order of the cells, so that the count of any
         interval of cells has an error of at most one record. If cells are combinations of columns' values, this bound
-        holds for each block of columns, and records of different blocks are combined in a fixed pseudorandom order. If
-        there are not many more records than cells, the rounding changes answers; the method `answers` gives answers
-        without rounding.
+        holds for each block of columns that the workload joins. The records of different blocks are combined in a fixed
+        pseudorandom order. If there are not many more records than cells, the rounding changes answers; the method
+        `answers` gives answers without rounding.
 
         Args:
             count: number of records; the number of records n of the data if left out.
 
         Raises:
-            Refused: the cells are combinations of bits, and there are more than 2^22 cells in all blocks.
+            Refused: the cells are combinations of bits, and there are more than 22 attributes.
         """
         histogram = self._play.histogram
         if isinstance(histogram, ColumnHistogram):
@@ -195,7 +196,7 @@ class MWEMCertificate(Certificate):
     Args:
         failure_probability: upper bound on the probability that at least one of the two bounds fails.
         measured: bound on the error of the measured queries.
-        everywhere: bound on the error of every query of the workload. The value 1 says nothing, because no error
+        everywhere: bound on the error of every query of the workload. The bound 1 says nothing, because no error
             exceeds 1.
     """
 
@@ -301,8 +302,8 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
       failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
-    """Multiplicative weights with the exponential mechanism, on a histogram with at most 2^22 cells for each block of
-    attributes or columns that the workload joins.
+    """Multiplicative weights with the exponential mechanism, on a histogram over all possible records. A set of
+    attributes or columns that the workload joins is a block. The histogram has at most 2^22 cells for each block.
 
     The form "replay" repeats all past updates for at most `passes` passes in each round, and answers from the last
     histogram. The passes stop when no residual changes by 10^-6 n or more. The replay is post-processing, since it is a
@@ -318,7 +319,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     Raises:
         InvalidInput: a number is out of range, or there is no query.
-        Refused: the histogram has more than 2^22 cells; the message gives their number and memory. Nothing is charged.
+        Refused: a block has more than 2^22 cells, or all blocks together have more than 2^24; or the run would take
+            more than 2^43 cell updates. The message gives the numbers. Nothing is charged.
 
     Source: Hardt, Ligett and McSherry 2012; spec query_release C.
 
@@ -385,7 +387,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
             epsilon: budget of privacy loss, in nats.
             delta: delta of the budget; 0 for pure DP. For delta above 0 the losses are composed in zCDP, unless pure
                 composition is better. The zCDP cost is rho = 5 e^2 / (32 T) for T rounds, where e is the parameter
-                `epsilon` of the mechanism.
+                `epsilon` of the returned mechanism.
             workload: the queries.
             rounds: number of rounds T. The default is computed by `usual_rounds` from the number of records, the
                 budget, the number of queries and ln|X|.

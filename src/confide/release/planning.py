@@ -1,4 +1,5 @@
-"""Choice of a method for releasing answers, from public facts alone: columns, records, queries and the budget.
+"""Choice of a method for releasing answers, from public facts alone: the columns, the number of records, the queries
+and the budget.
 
 The advice compares the predicted errors of the methods (`predicted`) and gives reasons. Tests compare the advice with
 measured runs: where the advice changes from one method to another, the order of the measured errors changes too.

@@ -88,7 +88,7 @@ def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
     Args:
         keys: the k keys, as a uint64 array.
         table: scratch hash table, int32, all -1. The length of the table is a power of two above k.
-        first: bool (k,), filled with whether each key is the first of its value.
+        first: bool (k,), filled with whether each key is the first occurrence of its value.
     """
     mask = np.uint64(len(table) - 1)
     for number in range(len(keys)):
@@ -111,8 +111,8 @@ MOST_QUERIES = 1 << 26
 
 
 def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
-    """The attributes of queries as an int64 array (k, r), padded with -1, and the bits that the literals require, in an
-    array of the same shape.
+    """Queries that are given by names or by numbers, as two arrays. The result is the attributes, int64 (k, r), padded
+    with -1, and the bits that the literals require, in an array of the same shape.
     """
     if not _is_sequence(index):
         raise InvalidInput("index", f"is of type {type(index).__name__}", "must be a sequence of queries")

@@ -1,18 +1,19 @@
 """The query game of DualQuery: a data player chooses records, and a query player chooses queries or their negations.
 
 The payoff of a record x against a query q is q(D) - q(x), in [-1, 1], where D is the data set. The data player pays
-this payoff. The set Q of queries is closed under negation, so the value of the game is 0. The query player's weights
-are computed from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The weights and the
-privacy charge for the samples are computed from the same numbers (`draw_queries`).
+this payoff to the query player. The set Q of queries is closed under negation, so the value of the game is 0. The query
+player's weights are computed from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The
+weights and the privacy charge for the samples are computed from the same numbers (`draw_queries`).
 
 Positions 0..k-1 are the queries of a workload, and positions k..2k-1 are their negations.
 
 Source: Wu 2017, section 3.3 and Algorithm 3; spec query_release B2, D1 and E2.
 
 The module also computes the privacy levels of DualQuery's rounds and their exact sums, without an event for each round.
-Round t draws by an exponential mechanism of range 2 eta (t - 1)/n, and each draw is charged another 2^-37 nats. The
-level of a round is the least double with a decimal spelling of at least the range plus 2^-37. Sums of levels are exact
-sums of these decimal spellings.
+The privacy level of a round is the epsilon that is charged for one draw. Round t draws by an exponential mechanism of
+range 2 eta (t - 1)/n. From round 2 on, each draw is charged another 2^-37 nats. The level is the least double with a
+decimal spelling of at least the range plus 2^-37; in round 1 it is 0. Sums of levels are exact sums of these decimal
+spellings.
 
 The third part of the module is Hedge (multiplicative weights) and the query game with full information. This game has
 no samples and no privacy, and is for tests and teaching. Hedge stores cumulative losses and computes the weights from
@@ -68,7 +69,9 @@ __all__ = [
 # ---- levels
 
 ROOM: float = 2.0**-37
-"""Additional privacy charge for each draw, in nats, for the rounding of exponents and weights to doubles."""
+"""Additional privacy charge for each draw from round 2 on, in nats, for the rounding of exponents and weights to
+doubles.
+"""
 
 _ROOM = Fraction(ROOM)
 
@@ -89,7 +92,8 @@ def round_epsilon(n: int, eta: float, t: int) -> float:
 
 
 def round_range(n: int, eta: float, t: int) -> Fraction:
-    """The range of one draw of round t in nats, as an exact fraction before rounding.
+    """The privacy charge of one draw of round t, in nats, as an exact fraction before rounding: 2 eta (t - 1)/n +
+    2^-37; 0 in round 1.
 
     Args:
         n: number of records, public.
@@ -333,9 +337,9 @@ def play_in_full(
         eta: step size of the query player.
         rounds: number of rounds, T >= 1.
         prior: (2k,) public prior of the query player; uniform if left out.
-        mixed_signs: whether to play a faulty game as a control: the weights exp(-eta payoff) of the printed Algorithm 3
-            with the best response of its analysis. The printed weights and this best response belong to games with
-            opposite signs. In combination they reinforce errors.
+        mixed_signs: whether to play a faulty game as a control: the weights exp(-eta payoff) of the Algorithm 3 printed
+            in Wu 2017, with the best response of the analysis. The printed weights and this best response belong to
+            games with opposite signs. In combination they reinforce errors.
 
     Returns:
         Means over the rounds, and the error of the resulting answers.
@@ -412,8 +416,8 @@ def query_logits(
         done: number of rounds so far, t - 1.
         n: number of records of the data; `done` times n must be below 2^52.
         eta: step size.
-        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3, instead of exp(eta payoff).
-            The signs of the best response must then be reversed too.
+        mirrored: whether the weights are exp(-eta payoff), as in the Algorithm 3 printed in Wu 2017, instead of exp(eta
+            payoff). The signs of the best response must then be reversed too.
 
     Source: Wu 2017, Algorithm 3; spec query_release D1 (sign) and A3 (exact integers).
 
@@ -459,7 +463,8 @@ class QueryRound(NamedTuple):
         t: number of the round, from 1.
         n: number of records of the data, public.
         samples: number of queries that are drawn.
-        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3, instead of exp(eta payoff).
+        mirrored: whether the weights are exp(-eta payoff), as in the Algorithm 3 printed in Wu 2017, instead of exp(eta
+            payoff).
     """
 
     eta: float
@@ -521,8 +526,8 @@ class Netted(NamedTuple):
     Args:
         queries: (t,) positions in the workload of the queries that remain, ascending.
         weights: (t,) number of draws of each query less the number of draws of its negation, never 0.
-        constant: number of negations that were drawn. A record x satisfies `constant` plus the sum of weight times q(x)
-            over the queries q, as a number of samples.
+        constant: number of negations that were drawn. The number of samples that a record x satisfies is `constant`
+            plus the sum over the queries q of weight times q(x).
     """
 
     queries: NDArray[np.int64]
@@ -531,7 +536,7 @@ class Netted(NamedTuple):
 
 
 def net(positions: NDArray[np.int64], queries: int) -> Netted:
-    """Net the samples of a round.
+    """Net the samples of a round: a query and its negation cancel, and repeated draws add up.
 
     Args:
         positions: (s,) positions of the drawn queries in 0..2k-1.

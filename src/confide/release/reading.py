@@ -1,5 +1,5 @@
-"""One pass over a table, which gives the records of the table as cells, and the operator's list of the rows that are no
-record.
+"""One pass over a table, which gives the records of the table as cells, and the operator's list of the rows that give
+no record.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_records(
     schema: Schema, table: Any, roster: Roster | None, id: str, unusable: str,  # noqa: A002
     rejected: MutableMapping[str, str] | None,
 ) -> Iterator[Batch]:
-    """Read a table once.
+    """Read a table once, and give its rows in batches, each row with the number of its record.
 
     With "refuse" an unusable row raises an error only after the whole table was read, so that `rejected` is complete.
     The error names the first column of the schema that has an unusable value in any row.
@@ -155,8 +155,8 @@ def _read(
 
 
 def refuse(schema: Schema, column: int) -> None:
-    """Raise an error that names a column with a value that it does not accept. If `column` equals the number of
-    columns, no column has such a value, and no error is raised.
+    """Raise an error that names a column in which some value is not accepted. If `column` equals the number of columns,
+    no column has such a value, and no error is raised.
     """
     if column < len(schema.columns):
         role = schema.columns[column]
@@ -214,7 +214,7 @@ class HeldTable:
         source: the table as a stream of rows.
         schema: the public columns.
         records: number of records, n.
-        identity: name of the column of ids; or "row", so that the i-th row is the i-th record.
+        identity: name of the column of ids. With "row", the i-th row is the i-th record.
         rejected: mapping to which a pass adds the reason of each rejection, under the id or the row number. The mapping
             is complete after one pass, and is for the operator alone.
     """

@@ -241,8 +241,8 @@ def answer_groups(
     """Answer conjunctions of at most three literals. All queries on the same columns are answered from one table of
     weights with margins (sums over a column).
 
-    Inclusion and exclusion over the negative literals writes a query as a sum of cells of the table. The last position
-    along each axis of the table is the margin.
+    By inclusion and exclusion over its negative literals, a query is a sum of cells and margins of the table, with
+    signs. The last position along each axis of the table is the margin.
 
     Args:
         columns: cells of the n records, uint16 (m + 1, n), stored column by column; the last column is all 0.

@@ -194,8 +194,8 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
         schema: the public columns.
         method: name of the method, for error messages.
         board: the billboard (published result) of the release.
-        count: number of rows. For DualQuery at most the number of the synthetic records. For reweighted records exactly
-            the number of the synthetic records, and the rows have a column of weights.
+        count: number of rows. For DualQuery, `count` must be at most the number of the synthetic records. For
+            reweighted records, `count` must be exactly this number, and the rows have a column of weights.
 
     Raises:
         InvalidInput: `count` is out of range, or the release has fewer synthetic records.
@@ -230,8 +230,8 @@ def more_answers(
     For a release of measured answers, a further answer is a sum of measured answers, and has the noise of all of them.
     The table then has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is a bound on
     the noise of the sum that holds with probability 95 %; it is empty if the bound is 1 or more. `added` is the number
-    of measured answers in the sum. A release whose answers are products has the column `uncut` too. To add up several
-    answers, use the column `uncut`.
+    of measured answers in the sum. For a release of `IndependentMarginals`, whose answers are products, the table has
+    the column `uncut` too. To add up several answers, use the column `uncut`.
 
     Args:
         schema: the public columns.

@@ -143,12 +143,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     """A mechanism in three steps: DualQuery, m Gaussian measurements, and a fit of the records' weights to the
     measurements.
 
-    If `measured` is None, the number of measured queries is the largest with noise of at most 0.005 n. Too few
-    measurements are harmful, because the weights of all T records are fitted to these few measurements. The parameter
-    `selection` says how the queries are chosen. With "public" the queries are given by `listed` or drawn by the public
-    seed, at no cost. With "transcript" the `rule` chooses the queries from DualQuery's published transcript, at no
-    cost. With "private" the exponential mechanism chooses, one by one, queries with large errors of the records; the
-    selections cost `rho_sel`.
+    If `measured` is None, the number of measured queries is the largest for which the noise of a measurement has a
+    standard deviation of at most 0.005 n and the fit does not take too long. Too few measurements are harmful, because
+    the weights of all T records are fitted to these few measurements. The parameter `selection` says how the queries
+    are chosen. With "public" the queries are given by `listed` or drawn by the public seed, at no cost. With
+    "transcript" the `rule` chooses the queries from DualQuery's published transcript, at no cost. With "private" the
+    exponential mechanism chooses, one by one, queries with large errors of the records; the selections cost `rho_sel`.
 
     Args:
         rule: rule of the choice, for the selection "transcript".
@@ -247,7 +247,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         """A mechanism with privacy loss at most (epsilon, delta). The corresponding zCDP budget is split in fixed
         shares.
 
-        DualQuery spends a whole number of rounds. The rest of DualQuery's share goes to the measurements.
+        DualQuery plays a whole number of rounds. If these rounds do not spend all of DualQuery's share, the rest goes
+        to the measurements.
 
         Args:
             records: number of records of the data, public.
@@ -260,8 +261,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 `DualQuery`.
             rounds: number of rounds of DualQuery, T, or None.
             samples: number of draws a round, s, or None.
-            shares: shares of DualQuery, selection and measurements. The default is (.9, 0, .1), or (.85, .05, .1) with
-                "private".
+            shares: shares of the zCDP budget for DualQuery, the selection and the measurements. The default is (.9, 0,
+                .1), or (.85, .05, .1) with "private".
             selection: rule that chooses the measured queries, "public", "transcript" or "private". This parameter and
                 measured, listed, rule, seed and prior have the same meaning as in the class.
             measured: number of measured queries, m, or None.
@@ -322,12 +323,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @property
     def records(self) -> int:
-        """The number of records of the data."""
+        """The number of records of the data, n."""
         return self.dual_query.records
 
     @property
     def workload(self) -> Workload:
-        """The queries."""
+        """The queries of DualQuery, which are the queries of the release."""
         return self.dual_query.queries
 
     @cached_property
@@ -562,11 +563,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                      measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """Bounds on the errors of the measured queries, (m,). All bounds hold together, with failure probability beta.
+        """Bounds on the errors of the measured queries, (m,). All bounds hold together, with the failure probability
+        beta of the mechanism.
 
-        The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer
-        and y_j the noisy count. The bound is valid because discrete Gaussian noise has no heavier tail than Gaussian
-        noise.
+        The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer,
+        y_j the noisy count, and sigma the standard deviation of the noise in counts. The bound is valid because
+        discrete Gaussian noise has no heavier tail than Gaussian noise.
         """
         tail = self.noise_std / self.records * math.sqrt(2 * math.log(2 * self.count / self.failure_probability))
         answers = board.weights @ self._values(board, board.chosen)

@@ -1,8 +1,8 @@
 """A schema: the public columns of a table, and the binary attributes that they define.
 
-The module also parses queries from texts. The literals of a query stand between commas or "and", and names of
-attributes may contain both. If several readings of a text are possible, the longest known name is taken. A literal in
-double quotes, as a JSON text, prevents a wrong reading: "job = a, b" and "smoker".
+The module also parses queries from texts. The literals of a query are separated by commas or "and". The names of
+attributes may also contain commas and "and". If several readings of a text are possible, the longest known name is
+taken. A literal in double quotes, as a JSON text, prevents a wrong reading: "job = a, b" and "smoker".
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def split(schema: Schema, text: str) -> list[str]:
 
     Args:
         schema: the public columns.
-        text: literals between commas or "and". A literal in double quotes is a JSON text.
+        text: literals, separated by commas or "and". A literal in double quotes is a JSON text.
 
     Example:
         >>> from confide.release.schema import Levels, Schema
@@ -199,8 +199,8 @@ class Schema:
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, ...]:
-        """The attributes of each column that is no bit, int32. In a valid record exactly one attribute of each group is
-        set.
+        """The attributes of each column with bins or levels, int32. In a valid record exactly one attribute of each
+        group is set.
         """
         return tuple(np.arange(start, end, dtype=np.int32) for column, start, end
                      in zip(self.columns, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
@@ -213,8 +213,8 @@ class Schema:
 
     @cached_property
     def cell_of(self) -> np.ndarray:
-        """The cell of its column that sets each attribute, int32 of shape (d,); -1 for an attribute that no value
-        reaches.
+        """The cell that sets each attribute, numbered within the attribute's column, int32 of shape (d,); -1 for an
+        attribute that no value reaches.
         """
         found = np.full(self.attributes, -1, np.int32)
         for cells in self.cell_attributes:
@@ -411,7 +411,7 @@ class Schema:
             records: number of records n, or the public list of the n ids. With None, n is the number of rows, which
                 becomes public. If `unusable` is "null", a record without a row becomes the null record, and n is
                 unchanged.
-            id: name of the column that holds the id; or "row", so that the i-th row is the i-th record.
+            id: name of the column that holds the id. With "row", the i-th row is the i-th record.
             unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
                 for records without a row. Use "refuse" before anything is released, when a data set is registered.
                 "null" replaces each unusable row by the null record, and ignores rows beyond n.

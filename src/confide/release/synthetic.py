@@ -48,7 +48,8 @@ class Rounds:
         bounds: upper bound, for each round, on the number of samples that any record satisfies, float64 (T,). The
             oracle returns the bound. If the oracle returns no bound, the entry is the number of samples that do not
             cancel.
-        fell_back: whether the oracle failed in each round, so that the record is the default record, bool (T,).
+        fell_back: for each round, whether the oracle failed and the default record took the place of its record, bool
+            (T,).
         timed_out: whether a time limit ended the oracle's search in each round, bool (T,).
     """
 
@@ -110,7 +111,7 @@ class SyntheticRecords(Billboard):
     Args:
         records: the T records, packed, in the order of the rounds.
         weights: weights of the records, float64 (T,), each >= 0, with sum 1; 1/T each for DualQuery itself.
-        rounds: samples and answers of the oracle, round by round.
+        rounds: the samples, and the answers of the oracle, round by round.
         marginals: noisy number of records with each attribute, int64 (d,), if these counts were measured; otherwise
             empty.
         data_records: number n of records of the private data; 0 if unknown.

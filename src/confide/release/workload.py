@@ -43,7 +43,8 @@ class Workload:
     is given by its truth values on the whole universe.
 
     Workloads are built with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into
-    the canonical form. The constructor only checks the form.
+    the canonical form: literals are sorted, and contradictory and repeated queries are dropped. The constructor only
+    checks the form.
 
     Args:
         kind: kind of the queries.
@@ -250,8 +251,8 @@ class Workload:
                 true.
             kind: kind of the queries, "conjunctions" or "parities".
             distinct_columns: whether the attributes of a query come from different columns. With
-                `distinct_columns=False` each attribute is drawn independently, as in the authors' prototype. An
-                attribute may then be drawn twice, which makes the query shorter.
+                `distinct_columns=False` each attribute is drawn independently, as in the prototype of the authors of Wu
+                2017. An attribute may then be drawn twice, which makes the query shorter.
 
         Raises:
             InvalidInput: there are fewer different queries, or a number is out of range.

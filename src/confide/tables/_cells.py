@@ -153,7 +153,7 @@ def _numeric(kind: pa.DataType) -> bool:
 
 
 def decimals(values: np.ndarray) -> np.ndarray:
-    """Numbers as a float64 array of the same shape. A float of 16 or 32 bits becomes the decimal that it prints as."""
+    """Numbers as a float64 array of the same shape. A float of 16 or 32 bits becomes its printed decimal number."""
     if values.dtype.kind != "f" or values.dtype.itemsize >= 8:
         return values.astype(np.float64, copy=False)
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
@@ -184,7 +184,7 @@ def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """A column as float64 of shape (m,). Each entry is the double nearest to the number in the cell. A null, or a text
     that is no number, becomes NaN.
 
-    A float of 32 or 16 bits becomes the decimal that it prints as, so that 4.3 is the same number in every type.
+    A float of 32 or 16 bits becomes its printed decimal number. So 4.3 is the same number in every type.
 
     Args:
         name: name of the column in the error message.
@@ -219,7 +219,7 @@ def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
     cells as floats.
 
     Raises:
-        InvalidInput: the column's type has no spelling (dates, lists, structures).
+        InvalidInput: the column's type, such as dates, lists or structures, cannot be converted to text.
     """
     array = plain(array)
     if is_text(array):
@@ -243,7 +243,7 @@ def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.n
     `missing`.
 
     Raises:
-        InvalidInput: the column's type has no spelling.
+        InvalidInput: the column's type cannot be converted to text.
     """
     array = plain(array)
     if not pa.types.is_integer(array.type) or pa.types.is_uint64(array.type):

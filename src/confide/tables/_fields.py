@@ -35,7 +35,7 @@ def bounds(lower: object, upper: object) -> tuple[float, float]:
 
 
 def outside_and_unit(out_of_bounds: object, unit: object) -> None:
-    """Check how a role treats a value out of bounds, and the name of its unit.
+    """Check a role's treatment of values out of bounds, and the name of the role's unit.
 
     Raises:
         InvalidInput: `out_of_bounds` is neither "reject" nor "clip", or `unit` is no text; the message names the field.

@@ -21,9 +21,9 @@ file from a CSV writer, every record is read as it was written, and no cell can 
 A general CSV reader would also read the file of a CSV writer, but fails as a whole on a malformed line or a wrong
 encoding. With the rules above, only the row of a broken line is lost. (No CSV writer makes a broken line.) An open
 quote removes the following records only if a later quote closes it. The opening quotes of other cells do not close an
-open quote, since content follows them. An open quote is closed, by exception, by a cell that begins with a line break
-or a comma, and by a second broken line. Nothing distinguishes two broken lines, one of which closes the other, from a
-cell with line breaks.
+open quote, since content follows them. There are two exceptions. A cell that begins with a line break or a comma closes
+an open quote, and so does a second broken line. If a second broken line closes the quote of a first one, nothing
+distinguishes the two lines from a cell with line breaks.
 """
 
 from __future__ import annotations

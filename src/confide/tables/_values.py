@@ -97,7 +97,7 @@ def cells(values: Iterable[object]) -> pa.Array:
 
 
 def cell(value: object) -> pa.Array:
-    """One value, converted as in `cells`, as an array of length 1. It is for a value that one person types."""
+    """One value that a person types, converted as in `cells`, as an array of length 1."""
     found = _Readers()[type(value)](value)
     return cells([value]) if type(found) is float else pa.array([found], pa.large_binary()).view(pa.large_string())
 

@@ -1,8 +1,9 @@
 """Problems in the cells of a table, counted by column and reason. Only the holder of the table may see the problems.
 
-A run takes the same time for every cell, and gives no other reason for a bad cell than the role of its column. The
-texts of this module show the holder the bad cells before anything is charged. Examples are an empty cell, a date, a
-decimal comma, a currency sign, a level in another spelling, and a row with more or fewer cells than the header.
+A run takes the same time for every cell, and its reason for a bad cell follows from the role of the column alone. The
+texts of this module describe the bad cells in more detail, for the holder alone and before anything is charged.
+Examples are an empty cell, a date, a decimal comma, a currency sign, a level in another spelling, and a row with more
+or fewer cells than the header.
 """
 
 from __future__ import annotations
@@ -81,15 +82,15 @@ class Judged:
 
 def judged(roles: Sequence[Role]) -> list[Judged]:
     """A rule for each column, made from the column's role. If the role has a field `unlisted`, `Judged.unlisted` is
-    taken from it.
+    taken from this field.
     """
     return [Judged(column=role.column, judge=role.encode,
                    unlisted=getattr(role, "unlisted", None) or _SAID[UNLISTED]) for role in roles]
 
 
 def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
-    """A list with the rule for the column of ids, which must be on the public list. The result is empty if the rows are
-    numbered.
+    """A list with the rule for the column of ids: each id must be on the public list. The result is empty if the rows
+    are numbered.
 
     Args:
         roster: public list of ids.
@@ -108,8 +109,8 @@ class CellProblems:
 
     Args:
         columns: a rule for each column that is examined.
-        examples: whether the text for each reason quotes a cell as an example. Set it only for the holder of the table,
-            and not for data that participants have handed in.
+        examples: whether the text for each reason quotes a cell as an example. Set `examples` to True only for the
+            holder of the table, never for data that participants have handed in.
 
     Example:
         >>> from confide.tables import Category, Numeric, open_table

@@ -1,5 +1,5 @@
-"""Rows of numbers, one row for each person, made by the public roles of the columns. A row holds numbers, scaled or in
-the unit of the column, and ranks of levels.
+"""Rows of numbers, one row for each person, made by the public roles of the columns. The entry of a column is a scaled
+number, a number in the unit of the column, or the rank of a level (its position in the list of levels, from 0).
 """
 
 from __future__ import annotations
@@ -49,20 +49,21 @@ def read_rows(
     source: TableSource, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int = 65536,
 ) -> Iterator[SlotRows]:
-    """Read a table once. A bad row affects only the person of this row, who counts as a slot without a record.
+    """Read a table once. A bad row affects only the person of this row. This person then counts as a person without a
+    record.
 
     Args:
         source: the table, from `confide.tables.open_table`.
         roles: roles of the columns.
         roster: the public list of ids.
-        id: name of the column that holds the id; or "row", so that the i-th row belongs to the i-th id of the list.
+        id: name of the column that holds the id. With "row", the i-th row belongs to the i-th id of the list.
         rejected: mapping to which the function adds the reason of each rejection under the rejected id, as in
             `confide.tables.read_records`. The mapping is for the operator alone.
         rows: largest number of rows in a batch. The number affects only the speed.
 
     Raises:
-        InvalidInput: a column is missing, or has a type that does not fit its role. No value in a cell raises the
-            error.
+        InvalidInput: a column is missing, or has a type that does not fit its role. The error never depends on the
+            values.
 
     Example:
         >>> from confide.tables import open_table

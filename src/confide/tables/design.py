@@ -2,8 +2,9 @@
 every possible record.
 
 Every column gives one block of x, with norm at most 1: a scaled number, or the dummies of a category. The constant
-entry of x is a block too. Dividing x by the square root of the number of blocks bounds its norm by 1. The constant is
-penalised like every other coefficient, because an intercept without penalty would have unbounded sensitivity.
+entry of x is a block too. After division by the square root of the number of blocks, the norm of x is at most 1. The
+constant is penalised like every other coefficient, because an intercept without penalty would have unbounded
+sensitivity.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Encoded(NamedTuple):
 
 
 class Natural(NamedTuple):
-    """Coefficients in the units of the columns; `coefficients = matrix @ scaled + offset`.
+    """Coefficients in the units of the columns: `coefficients = matrix @ scaled + offset`, where `scaled` are the
+    coefficients of the scaled regression.
 
     Args:
         coefficients: coefficients, shape (k,), with the names in `Design.natural_names`.
@@ -108,7 +110,9 @@ class Design:
 
     @property
     def weight(self) -> float:
-        """The factor of every block: 1 / sqrt(blocks), reduced slightly so that rounding never lifts ||x|| above 1."""
+        """The factor by which every block is multiplied: 1 / sqrt(blocks), reduced slightly so that rounding never
+        lifts ||x|| above 1.
+        """
         return _SLACK / math.sqrt(self.blocks)
 
     @property
@@ -294,8 +298,8 @@ class Design:
         return tuple(units)
 
     def reference(self) -> dict[str, float | str]:
-        """The person whose response the natural intercept predicts: every number at its center, every category at its
-        first level.
+        """The values of the person for whom the natural intercept predicts the response: every number at its center,
+        every category at its first level.
         """
         return {
             feature.column: feature.middle if isinstance(feature, Numeric) else feature.levels[0]
@@ -307,7 +311,7 @@ class Design:
 
         The scaled model predicts the scaled response by x @ coefficients. The natural model predicts the same response
         as a sum of three parts: the intercept; slope * (v - center) for each number v; and, for each category, the
-        difference between its level and its first level.
+        coefficient of its level, which is 0 for the first level.
 
         - The intercept is the response predicted for `reference()`: every number at its center, every category at its
           first level. Without a constant in x the intercept is the response's own center.

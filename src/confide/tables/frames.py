@@ -1,5 +1,5 @@
-"""Numbers from data frames, Arrow tables, files and queries. The table has one row for each slot of the public list, in
-the order of the slots.
+"""Numbers from data frames, Arrow tables, files and queries. The table has one row for each person on the public list
+of ids, in the order of the list.
 
 A missing number is NaN. Text counts as a number only in a CSV file, since the cells of a CSV file have no types. In all
 other tables every column of text is refused, whatever its cells hold. A column of a CSV file is refused if some cells
@@ -88,8 +88,8 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     Args:
         data: a table in the sense of `is_table`, or a mapping of column names to arrays. The index of a pandas frame is
             no column.
-        count: required number of columns; None for any number. Each column is one number of a record, in the order of
-            the numbers.
+        count: required number of columns; None for any number. Each column holds one number of every record. The order
+            of the columns is the order of a record's numbers.
         field: name of the table in error messages.
         no_truths: advice in the error message for a column of booleans. If the advice is not empty, a column of
             booleans is refused. If it is empty, true and false count as 1 and 0.
@@ -156,8 +156,9 @@ def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray
 def fields_of(
     data: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "",
 ) -> dict[str, NDArray[np.float64]]:
-    """Mapping from the name of each field to the numbers of the field, taken from a table. The shape of an array is the
-    number of rows, followed by the shape of the field.
+    """Mapping from the name of each field to the numbers of the field, taken from a table. A field is a named number,
+    or a named array of numbers, of each record. The shape of an array in the result is the number of rows, followed by
+    the shape of the field.
 
     Args:
         data: table in the sense of `is_table`. A column has the name of its field; the columns of a field with several
@@ -214,13 +215,13 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
 
 def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> Any:
-    """One person's own numbers. The record may have any form that a run accepts for all records. A record in another
-    form is returned unchanged.
+    """One person's own numbers, from a record in any form that a run accepts for all records. A record in another form
+    is returned unchanged.
 
     Args:
         record: a data frame, an Arrow table or a file with one row; a mapping from column name to cell; or the row as a
             series. If `count` is given, an array or a list of one row is read too.
-        count: how many numbers a record has; None if unknown.
+        count: required number of numbers in the record; None if unknown.
         no_truths: advice in the error message for a column of booleans, as in `columns_of`.
 
     Returns:

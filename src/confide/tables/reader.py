@@ -1,7 +1,7 @@
 """The records of a run, and four methods to read them: `fold`, `each`, `by_id` and `scan`.
 
 A mechanism defines the computation on one batch, and how the results of batches are added. The result does not depend,
-in any bit, on the place of the records or on the number and order of batches.
+in any bit, on where the records are stored, or on the number and order of the batches.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Reader(Generic[_Rows]):
 
     Args:
         batches: function without arguments. Each call returns an iterable over all batches, for one pass.
-        people: number of slots; a row without a slot is left out.
+        people: number of people on the public list of ids. The slot of a person is their position in this list. A row
+            without a slot is left out.
         ordered: whether the rows of every pass come in the order of the slots.
 
     Example:
@@ -81,7 +82,7 @@ class Reader(Generic[_Rows]):
 
         Raises:
             InvalidInput: a slot has a second row and `refuse` is given. The error is raised after the last batch, and
-                its message does not say whose row it is.
+                its message does not name the slot.
         """
         seen, twice = np.zeros(self.people, dtype=bool), False
         last = np.zeros(self.people, dtype=np.int64)  # where a batch has each slot for the first time
@@ -113,7 +114,7 @@ class Reader(Generic[_Rows]):
             refuse: error message, as for `by_id`.
 
         Returns:
-            The sum of all states, to which the first record of each slot was added once.
+            The joined state, to which the first record of each slot was added exactly once.
         """
         total, *others = accumulate(start, add, self.by_id(refuse=refuse))
         for other in others:
@@ -193,7 +194,7 @@ def _arrays(batch: Any) -> list[str]:
 
 
 def taken(batch: _Rows, where: Any) -> _Rows:
-    """Some rows of a batch.
+    """The selected rows of a batch, as a batch of the same class.
 
     Args:
         batch: dataclass of arrays with the same first axis. Fields that are no arrays are kept unchanged.

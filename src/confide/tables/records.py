@@ -52,7 +52,7 @@ def read_records(
         design: design with the roles of the features.
         response: role of the response, whose column must not be a feature.
         roster: the public list of ids.
-        id: name of the column that holds the id; or "row", so that the i-th row belongs to the i-th id of the list.
+        id: name of the column that holds the id. With "row", the i-th row belongs to the i-th id of the list.
         rows: largest number of rows in a batch, at least 1. The number affects only the speed.
         rejected: mapping to which the function adds the reason of each rejection under the rejected id. The key is "row
             7" if row 7 has no id of the list, and "ann (row 7)" if row 7 is a further row of the id "ann". The mapping

@@ -175,8 +175,7 @@ class Category:
     Args:
         column: name of the column in the table.
         levels: at least two different texts. Whole numbers and booleans are converted to texts ("0", "true"), and a
-            number 1.0 in a table is the level "1". If the levels are the words true and false, upper and lower case are
-            equal.
+            number 1.0 in a table is the level "1". If the levels are the words true and false, letter case is ignored.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -299,8 +298,8 @@ class Measured:
 
     Args:
         column: name of the column in the table.
-        lower: smallest accepted value; -inf for no bound.
-        upper: largest accepted value; inf for no bound.
+        lower: smallest accepted value, in units of the column; -inf for no bound.
+        upper: largest accepted value, in units of the column; inf for no bound.
 
     Example:
         >>> Measured(column="concern", lower=0.0, upper=1.0).encode([0.1, "1.5", None])
@@ -352,7 +351,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """The role of a 64-bit integer, written as 16 hexadecimal digits. All numbers have equal length, so the length
+    """The role of a 64-bit integer, written as 16 hexadecimal digits. All texts have the same length, so the length
     reveals nothing about the number.
 
     Args:

@@ -151,7 +151,7 @@ class Roster:
     "7".
 
     Args:
-        count: number of invited slots, at least 1.
+        count: number of invited people, at least 1.
 
     Raises:
         InvalidInput: the count is no whole number of at least 1.
@@ -223,7 +223,7 @@ class Roster:
             name: name of the column in the error message.
 
         Raises:
-            InvalidInput: the column's type holds no ids (dates, lists).
+            InvalidInput: the column's type, such as dates or lists, holds no ids.
         """
         return self._look(name, as_array(values))
 
@@ -262,7 +262,7 @@ class FirstRows:
 
     Args:
         roster: the public list of ids.
-        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
+        id: name of the column that holds the id. With "row", the i-th row belongs to the i-th id of the list.
 
     Example:
         >>> import pyarrow as pa

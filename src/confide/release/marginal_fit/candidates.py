@@ -6,15 +6,15 @@ multiplicity, and the weight of a row of the model is in units of 2^-20 counts. 
 the order of the rows nor on the threads.
 
 The module also computes the scores of candidate tables. A score is the error of the model on a table, less the error
-that noise would add by measuring the table. Scores are whole numbers in units of 2^-20 counts:
+that the noise of a measurement would cause. Scores are whole numbers in units of 2^-20 counts:
 
     score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1
 
 In this formula true_c and model_c are the counts of table c in the data and in the model, sigma is the standard
-deviation of the noise, and g a vector of standard normals from public randomness. The replacement of one record changes
-two cells of the true table by one count each, so it changes the score by at most 2 counts. The bound of 2 counts is
-exact in the code: the model's counts and the penalty (the second term) are rounded first, and read only earlier
-releases and public randomness.
+deviation of the noise, and g a vector of standard normal numbers from public randomness. simplex(v) is the probability
+distribution that is nearest to v. The replacement of one record changes two cells of the true table by one count each,
+and therefore the score by at most 2 counts. The bound of 2 counts is exact in the code, because the model's counts and
+the penalty (the second term) are rounded before they are used. Both read only earlier releases and public randomness.
 
 Source: spec query_release D6.
 """
@@ -94,7 +94,7 @@ class Candidates:
         return len(self.members)
 
     def columns(self, at: int) -> tuple[int, ...]:
-        """The columns of one candidate."""
+        """The columns of the candidate table at position `at`."""
         return tuple(int(j) for j in self.members[at] if j >= 0)
 
     def overlap(self, at: int) -> NDArray[np.int64]:
@@ -121,8 +121,8 @@ class Candidates:
 
 
 class Batch:
-    """The tables that may still be chosen in a batch of choices. No table is chosen twice, and a table must not share
-    two columns with another choice of the batch.
+    """The tables that may still be chosen in a batch of choices. No table is chosen twice. Two tables that are chosen
+    in the same batch must not share two columns.
 
     If every remaining table shares two columns with a choice of the batch, all remaining tables become allowed again.
     The rules read only earlier choices.
@@ -151,8 +151,8 @@ class Batch:
 
 
 class Counter:
-    """Counter of weighted rows in candidate tables, for one range of candidates after another. The counts are whole
-    numbers and do not depend on the method of counting.
+    """Counter of the weighted rows in each cell of candidate tables, for one range of candidates after another. The
+    counts are whole numbers and do not depend on the method of counting.
 
     Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
     Matrix products give the total weights for all columns at once. Sums of whole numbers below 2^53 are exact in
@@ -315,15 +315,15 @@ def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
 def penalty_of(
     model: NDArray[np.int64], total: float, deviation: float, noise: NDArray[np.float64], at: int
 ) -> float:
-    """The distance |simplex(p + deviation g) - p|_1, where p = model/total and g is a vector of normals. The normals
-    are read from a given position on, cyclically.
+    """The distance |simplex(p + deviation g) - p|_1, where p = model/total and g is a vector of standard normal
+    numbers. These numbers are read cyclically from `noise`, starting at position `at`.
 
     Args:
         model: (cells,) counts of the table in the model, in any unit.
         total: total of the model's counts, > 0.
         deviation: standard deviation of the noise of a measured cell, as a fraction of the records.
-        noise: array of standard normals.
-        at: position of the first normal to use.
+        noise: array of standard normal numbers.
+        at: position in `noise` of the first number to use.
     """
     moved = np.empty(len(model))
     for v in range(len(model)):

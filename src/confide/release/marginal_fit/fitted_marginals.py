@@ -90,11 +90,11 @@ def merged(
 def equal_rows(
     cells: NDArray[np.uint16], weights: NDArray[np.float64], count: int
 ) -> NDArray[np.uint16]:
-    """Rows of equal weight that approximate the weighted population, by systematic sampling along its order, without a
-    random start.
+    """Rows of equal weight that approximate the weighted population. The method is systematic sampling along the
+    lexicographic order of the population, without a random start.
 
-    In each interval of the order, such as all rows with the same first cell, the number of rows differs from its
-    expectation by at most one.
+    In each interval of this order, such as all rows with the same first cell, the number of drawn rows differs from the
+    expected number by at most one.
 
     Args:
         cells: (N, m) rows of the population, in lexicographic order.
@@ -119,8 +119,8 @@ class FittedMarginals(Billboard):
     """The public result of a run: the measured tables, and a weighted population that was fitted to them.
 
     The population is a deterministic function of the measurements and the plan's public seed: `MarginalFit.check` fits
-    it again and compares the bits. Answers and rows from the population cost no privacy, however often they are
-    computed.
+    the population again and compares both results bit for bit. Answers and rows from the population cost no privacy,
+    however often they are computed.
 
     Args:
         schema: the public columns.
@@ -185,8 +185,8 @@ class FittedMarginals(Billboard):
         return np.asarray(workload.answers(self.population, self.weights))
 
     def measured(self, workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The measured fractions of each query, without the fit, and the standard deviation of their noise. The
-        fractions are unbiased.
+        """The measured answer to each query, without the fit, and the standard deviation of its noise. The measured
+        answers are unbiased.
 
         Args:
             workload: a workload of k conjunctions.
@@ -207,8 +207,8 @@ class FittedMarginals(Billboard):
             |answer - measured| + (standard deviation of the measured answer) sqrt(2 ln(2k/beta)).
 
         In the formula k is the number of queries that some table measures. The formula is valid because discrete
-        Gaussian noise is sub-Gaussian with variance proxy sigma^2. The bars cover the noise, not the sampling of the
-        records from a larger population. For a query that no table measures, the bar is infinite.
+        Gaussian noise with parameter sigma is sub-Gaussian with variance proxy sigma^2. The bars cover the noise, not
+        the sampling of the records from a larger population. For a query that no table measures, the bar is infinite.
 
         Args:
             workload: a workload of k conjunctions.
@@ -234,11 +234,11 @@ class FittedMarginals(Billboard):
     def coded_rows(self, count: int | None = None) -> Codes:
         """The rows that the method `rows` returns, as records of the schema.
 
-        The rows are drawn by systematic sampling along the lexicographic order of the population. A public shuffle, the
-        same for everybody, removes the lexicographic order, so that any part of the rows is a random sample. To get k
-        rows, call the method with count k rather than take the first k rows of a longer table. Systematic sampling of
-        exactly k rows has an error of at most one row in each interval of the population. The rows are synthetic, and
-        never more precise than the weighted population.
+        The rows are drawn by systematic sampling along the lexicographic order of the population. A public shuffle,
+        which is the same for everybody, then removes the lexicographic order. Any part of the rows is therefore a
+        random sample. To get k rows, call the method with count k rather than take the first k rows of a longer table.
+        Systematic sampling of exactly k rows has an error of at most one row in each interval of the population. The
+        rows are synthetic, and never more precise than the weighted population.
 
         Args:
             count: number of rows; the number of records n if left out.

@@ -1,7 +1,8 @@
 """Released noisy tables in flat arrays, and unbiased answers to queries from these tables.
 
-The module also computes the targets of the fit. The margins of all noisy tables are combined into one estimate for each
-set of columns, and each estimate is a distribution. All functions read only released tables and public facts.
+The module also computes the targets of the fit. For each set of columns, the margins of all noisy tables are combined
+into one estimate. Each estimate is a probability distribution. All functions read only released tables and public
+facts.
 """
 
 from __future__ import annotations
@@ -97,14 +98,15 @@ class RawTable:
 def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.float64]]:
     """One target distribution for every set of columns that lies within a measured table.
 
-    The sets are processed by size, from 1 to 3. The first estimate for a set is the inverse-variance weighted mean of
-    the margins of all raw tables that contain the set, projected on the simplex. For sets of two or three columns, 6
-    rounds of iterative proportional fitting then adjust this estimate to the targets of the subsets.
+    The sets are processed by size, from 1 to 3. The first estimate for a set is the mean of the margins of all measured
+    tables that contain the set, weighted by the inverse variances and projected on the simplex. For sets of two or
+    three columns, 6 rounds of iterative proportional fitting then adjust this estimate to the targets of the subsets.
 
-    Before the fitting, a share s of the estimate is replaced by the product of the independent columns, so that no
-    positive margin meets cells that noise left empty. The share s is the smaller of 0.01 and five times the noise of
-    the estimate. The noise of an estimate is the square root of the sum of the variances of its cells, as a fraction of
-    n. Replacing a share s of a target changes the target by at most 2 s in L1 distance, and s vanishes with the noise.
+    Before the fitting, a share s of the estimate is replaced by the product of the independent columns, so that a
+    positive target of a subset never falls on cells that are all 0 because of the noise. The share s is the smaller of
+    0.01 and five times the noise of the estimate. The noise of an estimate is the square root of the sum of the
+    variances of its cells, as a fraction of n. Replacing a share s of a target changes the target by at most 2 s in L1
+    distance, and s vanishes with the noise.
 
     Args:
         raw: all measured tables, including the one-way tables.

@@ -1,10 +1,10 @@
 """`MarginalFit`: measure tables of few columns with noise, and fit a synthetic population to them. The mechanism is for
 tables with declared columns.
 
-A run first measures the tables of single columns. After the one-way tables the run chooses, in batches, tables of two
-or three columns on which the population is far off. The choice uses the exponential mechanism, and the chosen tables
-are measured with discrete Gaussian noise. After each batch the population is fitted to all measurements. Only the
-choices and the measurements read the data.
+A run first measures the tables of single columns (one-way tables). After the one-way tables the run chooses, in
+batches, tables of two or three columns on which the synthetic population has a large error. The choice uses the
+exponential mechanism, and the chosen tables are measured with discrete Gaussian noise. After each batch the population
+is fitted to all measurements. Only the choices and the measurements read the data.
 
 Source: spec query_release D6; the idea of measuring adaptively chosen marginals is McKenna, Mullins, Sheldon and Miklau
 2022 (AIM), and that of synthetic rows in place of a graphical model Aydore et al. 2021 (RAP).
@@ -237,8 +237,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @cached_property
     def split(self) -> Split:
-        """The noise and the selections of a run, and their costs. If the run chooses T, the split is for the default T:
-        2m for m columns, or 8m if no column has more than 4 cells.
+        """The split of the budget: the noise of a run's measurements, and the epsilon of its choices. If the run
+        chooses the number T of tables, the split is for the default T (`usual_tables` of the module `plan`).
         """
         tables = self.tables
         if tables is None:
@@ -272,8 +272,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of the one-way tables, of the choices and of the chosen tables. The values rho of all
-        events add up to the rho of the plan, up to the precision of doubles.
+        """The privacy events of the one-way tables, of the choices and of the chosen tables. The rho values of all
+        events add up to the rho of the plan, apart from rounding in doubles.
 
         If the run chooses T, there are two events: the first one-way tables, and everything after them. T and the
         shares of the later parts are a function of the released one-way tables. For each outcome of the first one-way
@@ -477,7 +477,10 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 rule.pick(at)
 
     def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
-        """The privacy costs of the released tables, computed from their stated noise, and of the choices."""
+        """The privacy cost of each released table, computed from the stated noise of the table, and the cost of the
+        choices. Each entry has the name of its line in the privacy charge, the cost of one draw, and the number of
+        draws.
+        """
         board = self._own(billboard)
         raw, columns = board.tables.raw(self.schema.sizes), self._columns
         for place, table in enumerate(raw):

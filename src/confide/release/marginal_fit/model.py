@@ -9,13 +9,13 @@ Source: spec query_release D6.
 The module also has the public randomness of the fit: shuffles, resampling and Gibbs draws, which anybody can repeat
 from a seed. The public randomness is no privacy noise. The fitted population must follow from the measurements bit for
 bit, on any machine and with any number of threads. Therefore each draw is a function of a key and a position, in
-whole-number arithmetic. The generator is SplitMix64, in counter form.
+whole-number arithmetic. The generator is SplitMix64, applied to the key plus a multiple of the position.
 
 Source: Steele, Lea and Flood 2014, Figure 15.
 
-The compiled loops of the fit are raking of weights, Gibbs sweeps and resampling. They change plain arrays in place, and
-use only additions, multiplications, divisions and square roots in a fixed order, so that every machine computes the
-same bits.
+The compiled loops of the fit are raking of weights, Gibbs sweeps and resampling. These loops change plain arrays in
+place, and use only additions, multiplications, divisions and square roots in a fixed order, so that every machine
+computes the same bits.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def key_of(seed: int, *name: str | int) -> np.uint64:
 
 @kernel
 def uniform(key: np.uint64, position: np.uint64) -> float:
-    """A pseudorandom number, uniform over the 2^53 multiples of 2^-53 in [0, 1)."""
+    """The pseudorandom number at a position of the stream with the given key. The number is uniform over the 2^53
+    multiples of 2^-53 in [0, 1).
+    """
     z = key + (position + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -124,7 +126,7 @@ def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int
         members: (t, 3) columns of each of the t tables. A table with fewer than three columns repeats a column with
             stride 0.
         strides: (t, 3) change of the cell number for a step of 1 in each column.
-        table: number of the table.
+        table: number of the table, from 0.
         out: (N,) array, which is filled.
     """
     first, second, third = columns[members[table, 0]], columns[members[table, 1]], columns[members[table, 2]]
@@ -135,7 +137,7 @@ def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int
 
 @kernel
 def effective_size(weights: _Reals) -> float:
-    """The effective number of rows, (sum w)^2 / sum w^2 for weights w."""
+    """The effective number of rows of the population: (sum w)^2 / sum w^2 for weights w."""
     total, squares = 0.0, 0.0
     for i in range(len(weights)):
         total += weights[i]
@@ -148,8 +150,8 @@ def rake(
     columns: _Cells, members: _Integers, strides: _Integers, starts: _Integers, targets: _Reals, psi: _Reals,
     weights: _Reals, sweeps: int, floor: float, cap: float, least_size: float,
 ) -> tuple[float, float]:
-    """Damped raking. For one table after another, the weights of the rows and the factors psi of the table's cells move
-    half of the way to the target, on a logarithmic scale.
+    """Damped raking. The tables are processed one after another. For each table, the weights of the rows and the
+    factors psi of the table's cells move half of the way to the target, on a logarithmic scale.
 
     The cell of each row is computed again for each table, which is faster than reading it from memory.
 
@@ -162,8 +164,8 @@ def rake(
         psi: flat factors of the model, one for each cell of the tables; changed in place.
         weights: (N,) weights of the rows, with sum 1; changed in place.
         sweeps: largest number of sweeps over all tables.
-        floor: small number > 0 that is added to the target and to the weight of each cell, so that no factor becomes 0
-            or infinite.
+        floor: small number > 0 that is added to the target and to the weight of each cell. With this addition no factor
+            becomes 0 or infinite.
         cap: largest factor by which one step may change a weight.
         least_size: effective number of rows below which the sweeps end.
 
@@ -371,7 +373,7 @@ class Model:
         Args:
             targets: target distributions, from `consistent`.
             tables: the tables to fit, besides the one-way tables of all columns.
-            last: whether no more tables are measured after this fit.
+            last: whether this fit is the last one of the run.
             progress: function that is called with the number of finished cycles and the largest number of cycles.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]

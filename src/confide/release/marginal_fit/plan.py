@@ -14,7 +14,7 @@ Source: spec query_release D6 (T from the public penalty); the constants are mea
 Finally, the module bounds the memory of a run from public numbers alone. A plan that cannot fit into memory is refused
 before anything is drawn.
 
-Source: measured; the peaks of whole runs are in `tests/release/test_marginal_fit_runs.py`.
+Source: measurements of whole runs, in `tests/release/test_marginal_fit_runs.py`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Choice:
     """The choice that a run makes after its first one-way tables.
 
     Args:
-        tables: number of tables, T.
+        tables: number T of tables that the run chooses and measures.
         one_way: share of rho for all one-way tables, including those that were measured first; 1 if T = 0.
     """
 
@@ -98,7 +98,7 @@ def most_tables(sizes: tuple[int, ...], candidates: int) -> int:
 
 
 def shares_after(one_way: float) -> tuple[float, ...]:
-    """All budget shares of the one-way tables that a run with further tables may choose.
+    """All budget shares that a run may choose for the one-way tables if it also measures further tables.
 
     Args:
         one_way: share f1 of rho that was already spent on the first one-way tables.
@@ -118,14 +118,15 @@ def choose(
     laws: Mapping[tuple[int, ...], NDArray[np.float64]], candidates: Candidates, *, sizes: tuple[int, ...], n: int,
     rho: float, one_way: float, selection: float, seed: int,
 ) -> Choice:
-    """Choose the number of tables and the share of the one-way tables, from released one-way tables and public facts.
+    """Choose the number of tables and the budget share of the one-way tables, from released one-way tables and public
+    facts.
 
-    Let p be the mean penalty at T = 2m for m columns. If p >= 1.3, the one-way tables get the whole budget. For a mean
-    penalty p < 1.3, the share of the one-way tables is 0.15 + 0.3 p, rounded to a multiple of 1/32, but at least the
-    share that was already spent. The number of tables T is reduced from 4m by factors of 2^(-1/4), but not below about
-    m/2, until the mean penalty is small enough. The mean penalty must be at most 0.1 for T above 2m, and at most 0.7
-    for other T. If no column has more than 4 cells, T starts at 8m, and penalties are doubled, since small tables hold
-    less information.
+    Let p be the mean penalty of the candidate tables at T = 2m for m columns. If p >= 1.3, the one-way tables get the
+    whole budget. For a mean penalty p < 1.3, the share of the one-way tables is 0.15 + 0.3 p, rounded to a multiple of
+    1/32, but at least the share that was already spent. The number of tables T is reduced from 4m by factors of
+    2^(-1/4), but not below about m/2, until the mean penalty is small enough. The mean penalty must be at most 0.1 for
+    T above 2m, and at most 0.7 for other T. If no column has more than 4 cells, T starts at 8m, and penalties are
+    doubled, since small tables hold less information.
 
     Args:
         laws: mapping from a column, as a tuple of one number, to its distribution in the first one-way tables.
@@ -246,8 +247,8 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
         rho: rho of the whole run, > 0.
         columns: number m of columns with more than one cell.
         tables: number of selected tables, T.
-        one_way: share f1 of the one-way tables.
-        selection: share fs of the selections.
+        one_way: share f1 of rho for the one-way tables.
+        selection: share fs of rho for the selections.
     """
     budget, first, choosing = Fraction(rho), written(one_way), written(selection)
     if not tables:
@@ -261,7 +262,7 @@ def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
 
     For every outcome of the first one-way tables, the rest of the run is a mechanism with at most the stated rho, by
     the construction of `chosen_split`. The whole run is therefore an adaptive composition of two zCDP mechanisms with
-    fixed costs, for every choice of the run.
+    fixed costs, for every choice that the run makes.
 
     Source: Bun and Steinke 2016, Lemma 2.3.
     """
@@ -279,9 +280,9 @@ def chosen_split(rho: float, columns: int, one_way: float, selection: float, cho
     Args:
         rho: rho of the whole run, > 0.
         columns: number m of columns with more than one cell.
-        one_way: share f1 of the first one-way tables.
-        selection: share fs of the selections. The share fs shrinks in proportion to the share of rho that remains for
-            the selected tables.
+        one_way: share f1 of rho that the first one-way tables have spent.
+        selection: share fs of rho for the selections. The share fs shrinks in proportion to the share of rho that
+            remains for the selected tables.
         choice: choice that the run made from the first one-way tables.
     """
     budget, first = Fraction(rho), written(one_way)
@@ -322,7 +323,8 @@ def default_widths(columns: int) -> tuple[int, ...]:
 
 
 def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
-    """The number m of columns with more than one cell. Schemas that would take too long are refused, for any data.
+    """The number m of columns with more than one cell. A schema with too many columns is refused, because a run would
+    take too long.
 
     Raises:
         InvalidInput: no column has more than one cell.

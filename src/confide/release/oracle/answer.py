@@ -2,8 +2,8 @@
 faulty oracles.
 
 A release that has been charged must end. Therefore `best_response` always returns a valid record, even if a user's own
-oracle fails. If the oracle's record is invalid, the default record takes its place, and the answer is marked. An oracle
-receives only data that are public, so the number of failures may be published.
+oracle fails. If the oracle's record is invalid, the default record takes its place, and the answer says so
+(`Answer.fell_back`). An oracle receives only data that are public, so the number of failures may be published.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Oracle(Protocol):
 
 
 def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-    """Call an oracle and check its answer. The record must be binary, of length d and valid, and its value is counted
-    again.
+    """Call an oracle and check its answer. The record must have d bits and be valid: exactly one attribute of each
+    one-hot group is on. The value of the record is counted again.
 
     Args:
         oracle: any oracle. The oracle's exceptions are caught, because nothing may stop a release that has been

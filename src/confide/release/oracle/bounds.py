@@ -1,8 +1,8 @@
 """Certified upper bounds on the number of clauses that a record can satisfy, by weak duality in whole numbers.
 
-For a program with rows A z <= b and bounds 0 <= z <= u, and for any multipliers y,
+For a program that maximises cost . z with rows A z <= b and bounds 0 <= z <= u, and for any multipliers y,
 
-    c . z <= y . b + sum over columns of u max(0, c - A' y).
+    cost . z <= y . b + sum over columns of u max(0, cost - A' y).
 
 The multipliers must be >= 0 for rows that are inequalities, and may have any sign for rows that are equations. The
 duals of a linear program therefore give a valid bound after rounding to multiples of a power of 1/2, and no tolerance
@@ -111,8 +111,8 @@ class Solved(NamedTuple):
 
 
 class Rows:
-    """The rows of an integer program, collected in blocks of rows with equally many entries. Each literal has its own
-    row, which gives the best bounds.
+    """The rows (constraints) of an integer program, collected in blocks of rows with equally many entries. Each literal
+    has its own row, which gives the best bounds.
     """
 
     widest_facets: ClassVar[int] = WIDEST_FACETS
@@ -345,14 +345,16 @@ _FINEST = 24  # binary places of a multiplier at most
 
 
 class LinearBound(NamedTuple):
-    """A certified bound, and whether a time limit ended the solver."""
+    """A certified upper bound on the number of clauses that a record can satisfy, and whether a time limit ended the
+    solver.
+    """
 
     value: Fraction
     timed_out: bool
 
     @property
     def clauses(self) -> int:
-        """The bound rounded down: no record satisfies more clauses."""
+        """The bound, rounded down to a whole number. No record satisfies more clauses."""
         return math.floor(self.value)
 
 

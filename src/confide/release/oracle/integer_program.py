@@ -1,5 +1,5 @@
-"""Exact oracles. `IntegerProgram` combines local search, a certified bound, and branch and bound for the remaining gap.
-`Enumeration` is for tiny instances and for tests of the other oracles.
+"""Exact oracles. `IntegerProgram` combines local search, a certified bound, and branch and bound if the bound does not
+prove that the found record is optimal. `Enumeration` is for tiny instances and for tests of the other oracles.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def _whole_record(terms: Terms, default: Bits, solved: Bits) -> Bits:
 @wire("Enumeration", "most")
 @dataclass(frozen=True, kw_only=True)
 class Enumeration(Declared):
-    """An oracle that tries every valid record of the active attributes. Among the best records the oracle returns one
-    that is nearest to the default record.
+    """An oracle that tries every valid combination of values of the active attributes, that is, of those in some query.
+    Among the best records the oracle returns a record that is nearest to the default record.
 
     Raises:
         InvalidInput: `most` is below 1; in `solve`, there are more combinations of values of the active attributes than

@@ -408,12 +408,12 @@ class LocalSearch(Declared):
     after each flip, and any number of attributes is possible.
 
     From each start record the search repeatedly makes the best of 15 random improving flips (parameter `sample`); among
-    equally good flips it takes the bit that was not flipped for the longest time. At a local maximum the search makes a
-    flip that satisfies a random query that fails. A flipped bit is not flipped again for 3 moves (parameter `rest`),
-    unless the flip gives the best record so far. Without this pause the search would leave a local maximum and return
-    to it at once. At the end, bits of the best record are set to the bits of the default record, one by one, as long as
-    the objective does not fall. On sparse workloads this last step lowers the average error by some 10 %. Attributes in
-    no sampled query keep their default values.
+    equally good flips, the search takes the bit that was not flipped for the longest time. At a local maximum the
+    search picks a random query that fails, and makes a flip that satisfies this query. A flipped bit is not flipped
+    again for 3 moves (parameter `rest`), unless the flip gives the best record so far. Without this pause the search
+    would leave a local maximum and return to it at once. At the end, bits of the best record are set to the bits of the
+    default record, one by one, as long as the objective does not fall. On sparse workloads this last step lowers the
+    average error by some 10 %. Attributes in no sampled query keep their default values.
 
     The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
     starts share one budget of flips. With `certify` a linear program (`upper_bound`) bounds the optimum before the

@@ -402,7 +402,7 @@ class ParityRow(NamedTuple):
     0..most and c in {0, 1}.
 
     Args:
-        half: coefficient of the integer d, the number of pairs.
+        half: coefficient of the integer d, which counts pairs of ones.
         clause: coefficient of the variable c, which is 1 if the clause is satisfied.
         total: right-hand side of the constraint.
         most: largest value of d.
@@ -430,11 +430,11 @@ def parity_row(size: int, *, positive: bool) -> ParityRow:
 
 
 def all_on_from_parities(size: int, parity: Callable[[tuple[int, ...]], Any]) -> Any:
-    """The marginal that all attributes of a set S are on, from parities: 2^-|S| sum over subsets U of S of (-1)^|U|
-    p_U.
+    """The fraction of records with all attributes of a set S on, computed from parities: 2^-|S| sum over subsets U of S
+    of (-1)^|U| p_U. Here p_U is the mean of +1 for an even and -1 for an odd number of ones in U.
 
-    Without the signs the sum is the marginal that all attributes are off. If each p_U has an error of at most a, the
-    marginal has an error of at most (1 - 2^-|S|) a, because p of the empty set is exactly 1.
+    Without the signs the sum gives the fraction of records with all attributes off. If each p_U has an error of at most
+    a, the fraction has an error of at most (1 - 2^-|S|) a, because p of the empty set is exactly 1.
 
     Args:
         size: size of S, >= 0.
