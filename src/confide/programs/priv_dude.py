@@ -1,8 +1,8 @@
-"""`PrivDude`: each participant receives the average of their best responses to a path of prices. The path is computed
-under differential privacy.
+"""`PrivDude`: each participant receives the average of their best responses to a path of prices, the prices of all main
+rounds. The path is computed under differential privacy.
 
-The averages together are nearly optimal, and their load exceeds each supply only by the effect of noise. Whole shares
-are not promised.
+The averages together are nearly optimal, and their load exceeds each supply only by the effect of noise. A share may
+consist of fractions of several actions.
 
 Source: Wu 2017, Algorithm 8; spec convex_programs 2.
 
