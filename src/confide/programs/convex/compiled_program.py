@@ -358,8 +358,8 @@ class ConvexProgram(Program):
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
 
     def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-        """A share as a mapping from each variable to an array. For averages, the array is the mean over the main
-        rounds. For whole shares, the array is the variable's value.
+        """A share as a mapping from each variable to an array. If the share is an average, the array is the mean over
+        the main rounds. If the share is one action, the array is the variable's value.
 
         The null action is converted to zeros. Variables without a name of their own are called x0, x1 and so on, in the
         order in which they first occur in the value, the coupling and the constraints.

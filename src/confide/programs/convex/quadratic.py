@@ -92,7 +92,9 @@ class Solving:
 
     @cached_property
     def scales(self) -> tuple[_Reals, _Reals, float]:
-        """Scale factors of columns, of rows, and of the objective of the solved problem, all powers of two."""
+        """Scale factors of columns, shape (n,), of rows, shape (rows,), and of the objective of the solved problem, all
+        powers of two.
+        """
         t = self.template
         sizes = np.maximum(np.abs(t.lower), np.abs(t.upper))
         columns = _power(np.where(sizes > 0.0, sizes, 1.0))
