@@ -118,7 +118,7 @@ def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
     is compared with the charged losses and with the promises.
 
     The loss of each kind of noise, and of all noise together, is compared with the charged loss. Where all noise is
-    Gaussian, the total is also compared with each promise of the mechanism.
+    Gaussian, the total loss is also compared with each promise of the mechanism.
 
     Args:
         mechanism: copy of a campaign's mechanism for six people, made by `tiny`, without injected faults.
@@ -153,9 +153,9 @@ def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
     """Check that the numbers published in each round are the result of that round's own draw of noise.
 
     The check must find up to three injected faults, as far as they are possible in the mechanism: noise that is used
-    twice, public randomness that is drawn too early, and too little noise of the flags. Reused noise causes no loss
-    along a path of prices on which the changed record changes each round by the same amount, so other audits can miss
-    reused noise. The comparison of each round with its own draw always finds it.
+    twice, public randomness that is drawn before the records are read, and too little noise in the flags. Reused noise
+    causes no loss along a path of prices on which the changed record changes each round by the same amount, so other
+    audits can miss reused noise. The comparison of each round with its own draw always finds it.
 
     Args:
         mechanism: copy of a campaign's mechanism for six people, made by `tiny`.

@@ -112,8 +112,8 @@ def promised_rows(
             element is None in mechanisms that deliver averages. All runs are of one mechanism, whose promises at its
             own size are tested. For a promise of accuracy, the run with the smallest error counts. For a promise to
             each participant, the worst run counts.
-        promised: promises of the campaign's own mechanism, one for each audit row; the runs may be runs of a smaller
-            copy.
+        promised: promises of the campaign's own mechanism, for which the audit rows are evidence; the runs may be runs
+            of a smaller copy.
         evidence: description of the runs, which each audit row repeats.
         false_alarm: probability, in (0, 1), that all runs violate a promise of accuracy although the mechanism keeps
             the promise.

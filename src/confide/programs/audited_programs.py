@@ -314,8 +314,8 @@ def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], .
 
 
 def charges(mechanism: Dude) -> dict[str, Loss]:
-    """Mapping from the first word of the name of a noise draw to the privacy loss that is charged for all draws with
-    that word. The key "" stands for all Gaussian noise together.
+    """Mapping from the kind of a noise draw, the first word of its name, to the privacy loss that is charged for all
+    draws of this kind. The key "" stands for all Gaussian noise together.
 
     Args:
         mechanism: a mechanism without faults.
