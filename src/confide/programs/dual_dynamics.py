@@ -379,8 +379,8 @@ def play(
             rounds.
 
     Returns:
-        Prices, shape (rounds, k), in units of 2^-24, and released supply less noisy load, shape (rounds, k), in units
-        of 2^-20.
+        Prices, in units of 2^-24, and released numbers (supply less noisy load), in units of 2^-20. Both have shape
+        (rounds, k), with the rounds of the burn-in and the main rounds.
     """
     program, schedule = descent.program, descent.schedule
     supply, squares = program.supply_units, np.zeros(program.rows)

@@ -1,4 +1,5 @@
-"""Incentives of participants where average prices are charged: satisfaction with the own share, and the gain of a lie.
+"""Incentives of participants where average prices are charged: their satisfaction with their share, and the gain of a
+lie.
 
 Whatever a participant reports, their utility, value less price, is at most u*, the utility of their favourite action:
 the best action at the charged prices. The number u* lies in [0, V], where V is the largest value. The path of prices is

@@ -1,11 +1,12 @@
 """`plan`: expected accuracy, cost and promises of a program at the given sizes, computed before any record is read.
 Programs without a useful outcome are refused.
 
-The noise of a constraint, averaged over the rounds, is N(0, s^2), and prices make the average load follow this noise.
-If the price of a constraint never reaches an end of its allowed range, then mean load - b = mean noise + (last price -
-first price)/(eta T). In the equation b is the supply, eta the step size and T the number of rounds. So the expected
-total excess over k constraints is about k s/sqrt(2 pi). The certificate states an excess of about z s for each
-constraint, where z is a normal quantile. Mechanisms that are feasible by design have no excess, but keep a reserve.
+The noise of a constraint, averaged over the rounds, is N(0, s^2), and prices make the average load deviate from the
+supply by about this noise. If the price of a constraint never reaches an end of its allowed range, then mean load - b =
+mean noise + (last price - first price)/(eta T). In the equation b is the supply, eta the step size and T the number of
+rounds. So the expected total excess over k constraints is about k s/sqrt(2 pi). The certificate states an excess of
+about z s for each constraint, where z is a normal quantile. Mechanisms that are feasible by design have no excess, but
+keep a reserve.
 
 The needed number of rounds is in `dual_dynamics`.
 
@@ -239,8 +240,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def needed_rounds(self) -> tuple[int, int]:
-        """Burn-in and main rounds that prices need to converge. With AdaGrad or with given start prices, no burn-in and
-        one main round are enough.
+        """Numbers of burn-in rounds and of main rounds that prices need to converge. With AdaGrad or with given start
+        prices, no burn-in and one main round are enough.
         """
         return needed_rounds(self.program, step=self.path.step, start=self.path.start)
 

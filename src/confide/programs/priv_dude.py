@@ -51,7 +51,7 @@ class PrivDude(Dude[PathBillboard]):
 
     The table of shares has two columns, "actions" and "times". The column "actions" has a list of the participant's
     different actions, one after the other, `program.width` numbers each. The column "times" has, for each of these
-    actions, the number of main rounds, of T, in which the action was the participant's best response.
+    actions, the number of main rounds in which the action was the participant's best response.
 
     Example:
         >>> from confide.programs import UnitDemand

@@ -303,8 +303,8 @@ class Program(Declared, ABC):
 
     def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Contributions of the public block at given prices, shape (k,), in load units of 2^-20. The public block is
-        the part of a program that belongs to no participant, such as units that are bought in public. The contributions
-        are 0 in families without such a block.
+        the part of a program that belongs to no participant, such as units that are bought by a public rule. The
+        contributions are 0 in families without such a block.
 
         Args:
             prices: (k,) prices in price units of 2^-24.

@@ -205,7 +205,7 @@ def read_wide(
     Args:
         source: table to read.
         columns: public rule of each column of the table except the column of ids.
-        judge: rule of the family for a whole row.
+        judge: rule of the program's family for a whole row.
         limit: description of the rule for a whole row, for error messages.
         roster: public list of ids.
         id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If an id has several
@@ -253,14 +253,14 @@ def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[
 def typed_wide(
     given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
 ) -> NDArray[np.float64]:
-    """One person's row in the family's layout, shape (c,), from answers that the person typed. The answers are
-    converted like a row of a file.
+    """One person's row in the form in which records are stored (`slots.Layout`), shape (c,), from answers that the
+    person typed. The answers are converted like a row of a file.
 
     Args:
         given: mapping from column name to the text that the person typed for it. A missing column counts as an empty
             cell.
         columns: public rule of each column.
-        judge: rule of the family for a whole row.
+        judge: rule of the program's family for a whole row.
         limit: description of the rule for a whole row, for error messages.
 
     Raises:
@@ -408,7 +408,8 @@ class Bids:
             yield SlotRows(np.array(some, dtype=np.int64), np.stack([self._row(lines[who]) for who in some]))
 
     def typed(self, given: Mapping[str, str]) -> NDArray[np.float64]:
-        """One person's bids, from typed answers, as a row of the family's layout, shape (c,).
+        """One person's bids, from typed answers, as a row in the form in which records are stored (`slots.Layout`),
+        shape (c,).
 
         Args:
             given: mapping from the text of a bundle, such as "a+b", to the text of the bundle's value.
@@ -431,7 +432,8 @@ class Bids:
         return self._row(bids)
 
     def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
-        """Bundle and value of each bid in a row of the family's layout. Values are on the scale of the file.
+        """Bundle and value of each bid in a row in the form in which records are stored (`slots.Layout`). Values are on
+        the scale of the file.
 
         Args:
             row: (c,) row of one person, from `typed`.

@@ -218,7 +218,7 @@ class Coding:
         described: function from the list of an action's numbers, without the entries -1, to a description of the
             action.
         columns: public rules of the columns of a file with one row for each person; empty if `bids` is given.
-        judge: rule of the family for a whole row of the file.
+        judge: rule of the program's family for a whole row of the file.
         limit: description of the rule for a whole row, for error messages.
         bids: public rules of a file with one line for each person and bundle; None for a file with one row for each
             person.

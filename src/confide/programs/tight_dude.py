@@ -113,8 +113,8 @@ def reserve_needed(
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightDude(Dude[PathBillboard]):
-    """Mechanism in which each participant's share is one whole action at the average prices, and the load of every
-    constraint is within its supply.
+    """Mechanism in which each participant's share is one whole action at the average prices. The load of every
+    constraint is within its supply, except with probability beta.
 
     The mechanism is for packing programs only. The dual bound of the program must also hold with less supply, as a dual
     bound of V/Lmin does, for the largest value V and the smallest nonzero entry Lmin of a contribution. Participants
@@ -323,9 +323,8 @@ class TightDude(Dude[PathBillboard]):
 
         Returns:
             Promises about the number of participants who received their favourite in place of the drawn action, about
-                the excess of each
-            constraint over the whole supply, and about the optimum less the value. Each promise states its own
-            probability of failure.
+            the excess of each constraint over the whole supply, and about the optimum less the value. Each promise
+            states its own probability of failure.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")

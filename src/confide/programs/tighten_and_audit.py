@@ -245,7 +245,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         """Upper bound on the gain from a lie, in units of value, on average over the prices, the public draw and the
         audit; infinite if nothing is charged.
 
-        Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
+        Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit), where V is the largest value,
+        U the largest utility, and TV the total variation distance under two records.
         """
         return self.gain_of(1)
 

@@ -172,9 +172,8 @@ class TrueDude(PrivDude):
 
         Returns:
             Promises about the number of participants who received their favourite in place of their average, about the
-                excess of each
-            constraint, and about the optimum less the value. All these promises together hold with probability at least
-            1 - 2 beta, where beta is the failure probability of the certificate.
+            excess of each constraint, and about the optimum less the value. All these promises together hold with
+            probability at least 1 - 2 beta, where beta is the failure probability of the certificate.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")

@@ -7,8 +7,8 @@ and price of the participant's average response.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
 
-Public randomness draws one main round for each participant. The response in the drawn round is a whole action, and its
-mean over the draw is the participant's average.
+Public randomness draws one main round for each participant. The response in the drawn round is a whole action, and the
+mean over the draw is the participant's average response.
 
 The seed is drawn after all records have been collected, because participants who knew their round while reporting would
 report for that round alone. The seed is public after the run, so that everybody can verify every draw. A draw has 2^32
