@@ -70,7 +70,7 @@ class Axis:
         return [float(f"{tick:e}".partition("e")[0]) <= most for tick in ticks]
 
     def decimals(self) -> int:
-        """Number of decimals of the ends of a linear axis in the text for screen readers."""
+        """Number of decimals with which the text for screen readers states the ends of a linear axis."""
         if self.low == self.high:
             return 0
         step = _increment(self.low, self.high, _SAID)

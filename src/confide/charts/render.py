@@ -12,7 +12,7 @@ from confide.contract.errors import InvalidInput
 __all__ = ["DRAWS", "available", "to_png", "to_svg"]
 
 DRAWS = "pip install 'confide[plots]'"
-"""Command that installs the drawing of pictures."""
+"""Command that installs the software for drawing pictures."""
 
 
 @cache

@@ -72,7 +72,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, 
 
 
 def fitting(text: str, pixels: float) -> int:
-    """Smallest number of letters of a text that fit into a given width, in any font; 0 if the whole text fits.
+    """Number of first letters of a text that fit into a given width even in the widest font; 0 if the whole text fits.
 
     Args:
         text: the text, in the font size of labels.

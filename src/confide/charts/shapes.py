@@ -169,8 +169,9 @@ def heat_map(
     """A chart of squares coloured by a value.
 
     Args:
-        rows: triples (x, y, value), where (x, y) is the middle of a square whose edges are multiples of `step`.
-        step: width and height of a square.
+        rows: triples (x, y, value), where (x, y) is the middle of a square. The edges of all squares lie at multiples
+            of `step`.
+        step: width and height of a square, in units of x and of y.
         title: title of the chart.
         x: name and unit of the horizontal axis.
         y: name and unit of the vertical axis.

@@ -1,5 +1,5 @@
-"""Two commands that read a settled pack and cost no privacy: `rows` makes synthetic rows, and `answer` answers further
-queries.
+"""Two commands that read the pack (public files) of a settled campaign and cost no privacy: `rows` makes synthetic
+rows, and `answer` answers further queries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["answer", "rows"]
 
 _SHOWN = 20
 _UNREAD = {"tables", "report"}
-"""Checks of files that this module does not read, and that may therefore be left unchecked: rows and answers are
+"""Checks of the files that this module does not read. These checks may be left out, because rows and answers are
 computed from the billboard alone.
 """
 

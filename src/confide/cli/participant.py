@@ -1,5 +1,5 @@
-"""The commands around participants: submit draws a participant's report, contracts draws up contracts from reports, and
-rehearse draws the reports of all participants from public answers.
+"""The commands around participants. `submit` draws a participant's report at random from their answers, `contracts`
+draws up contracts from reports, and `rehearse` draws the reports of all participants from public answers.
 """
 
 from __future__ import annotations

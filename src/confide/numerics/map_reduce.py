@@ -28,8 +28,8 @@ _BLOCK_BYTES = 2**20
 reuses their memory.
 """
 _TALLEST = 1024
-"""Largest number of rows of a wide block. Up to this limit a block has as many rows as columns, because with fewer rows
-adding up d x d sums takes longer than computing them.
+"""Largest number of rows of a wide block. Up to this limit a block has at least as many rows as its d columns. With
+fewer rows, adding up the d x d sums of blocks takes longer than computing them.
 """
 
 

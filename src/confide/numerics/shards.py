@@ -77,8 +77,8 @@ class ThreadShards:
 
 
 class RayShards:
-    """Shards on a Ray cluster: the cluster to which this process is connected, or a local cluster that ends with the
-    shards.
+    """Shards on a Ray cluster: the cluster to which this process is connected, or else a local cluster that stops at
+    the end of the context.
 
     Args:
         shards: parts of the records.

@@ -25,7 +25,7 @@ _RUN = 1024  # terms that are added up on their own
 
 
 def running_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums of the first 1, 2, ... terms, with a rounding error that grows as the square root of the number of
+    """The sums of the first 1, 2, ... terms, shape (n,). Their rounding error grows as the square root of the number of
     terms.
 
     Args:

@@ -5,23 +5,26 @@ No real records are used. Privacy is audited on six simulated people, for whom t
 claims about shares, are checked with as many simulated people as the campaign has, or somewhat fewer.
 
 Fixed-transcript audit: a copy of the mechanism for six people runs on two neighbouring data sets with the same noisy
-answers. Both runs must publish the same bits to everybody except the changed participant. The privacy loss along the
-transcript is computed from the exact numbers, before noise, of both runs. For each kind of noise, such as the noise of
-the prices, the privacy loss along the transcript must not exceed the loss that is charged for this noise. The
-fixed-transcript audit involves no sampling.
+answers, the transcript. Both runs must publish the same bits to everybody except the changed participant. The privacy
+loss along the transcript is computed from the exact numbers, before noise, of both runs. For each kind of noise, such
+as the noise of the prices, the privacy loss along the transcript must not exceed the loss that is charged for this
+noise. The fixed-transcript audit involves no sampling.
 
-Full-size run: the mechanism runs on simulated people, and runs again on the same people with another record for one of
-them.
+Full-size run: the mechanism runs on simulated people, and runs again on the same people with another record for one
+person.
 
 A run with six people shows the privacy loss that a rule of the mechanism causes, but no effect that occurs only among
 many people. In the full-size run, the noise and the numbers of people, constraints and rounds are the campaign's own,
-as far as the running time allows. Both full-size runs receive the same noisy answers. The published results must not
-differ, and the privacy loss along the path of prices is exact. If the mechanism has flags without stops, the noise of
-both runs is chosen so that no flag rises. If the mechanism has stops, the noise is chosen so that each flag rises
-before its stop could raise the flag. A stop depends on the exact loads and is paid for by its own delta. The
-information in the flags about the changed participant is computed from the scales of the noise, if each flag has at
-most 64 queries. The ratio of the measured loss to the promised loss shows how small the noise could become before the
-audit reports too little noise.
+as far as the running time allows. Both full-size runs receive the same noisy answers. The published results of both
+runs must not differ, and the privacy loss along the path of prices is exact.
+
+Some mechanisms have flags: a flag rises by a noisy test before the supply of a constraint is used up. A stop raises a
+flag, whatever the noise, before the supply can be exceeded. If the mechanism has flags without stops, the noise of both
+runs is chosen so that no flag rises. If the mechanism has stops, the noise is chosen so that each flag rises before its
+stop could raise the flag. A stop depends on the exact loads and is paid for by its own delta. The information in the
+flags about the changed participant is computed from the scales of the noise, if each flag has at most 64 queries. The
+ratio of the measured loss to the promised loss shows how small the noise could become before the audit reports too
+little noise.
 """
 
 from __future__ import annotations
@@ -115,7 +118,7 @@ def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
     is compared with the charged losses and with the promises.
 
     The loss of each kind of noise, and of all noise together, is compared with the charged loss. Where all noise is
-    Gaussian, the total is also compared with each promise of the mechanism.
+    Gaussian, the total loss is also compared with each promise of the mechanism.
 
     Args:
         mechanism: copy of a campaign's mechanism for six people, made by `tiny`, without injected faults.
@@ -150,9 +153,9 @@ def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
     """Check that the numbers published in each round are the result of that round's own draw of noise.
 
     The check must find up to three injected faults, as far as they are possible in the mechanism: noise that is used
-    twice, public randomness that is drawn too early, and too little noise of the flags. Reused noise causes no loss
-    along a path of prices on which the changed record changes each round by the same amount, so other audits can miss
-    reused noise. The comparison of each round with its own draw always finds it.
+    twice, public randomness that is drawn before the records are read, and too little noise in the flags. Reused noise
+    causes no loss along a path of prices on which the changed record changes each round by the same amount, so other
+    audits can miss reused noise. The comparison of each round with its own draw always finds it.
 
     Args:
         mechanism: copy of a campaign's mechanism for six people, made by `tiny`.
@@ -295,8 +298,8 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
 
     Args:
         mechanism: mechanism of a campaign.
-        own: mechanism that runs: `mechanism` itself, or its copy for fewer people, from `scaled`, if `mechanism` is
-            very large.
+        own: the mechanism that runs. The mechanism is `mechanism` itself or, if `mechanism` is very large, its copy for
+            fewer people from `scaled`.
         pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
     """
@@ -316,8 +319,8 @@ def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> lis
 
     Args:
         mechanism: mechanism of a campaign, whose promises are checked.
-        own: mechanism that runs: `mechanism` itself, its copy for fewer people, or one of the two with an injected
-            fault.
+        own: the mechanism that runs, which is `mechanism` itself, its copy for fewer people, or one of these two with
+            an injected fault.
         pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
 
@@ -488,7 +491,8 @@ def truth(
     twin: Charging, pool: Pool, replayed: Transcripts, promises: Sequence[Truthfulness], seed: int
 ) -> Examined:
     """Check of the largest gain from a lie, computed from the measured privacy loss. The check is repeated with an
-    injected fault, in which unsatisfied participants do not receive their favourite action in place of their share.
+    injected fault, in which participants who would gain much by their favourite action do not receive this action in
+    place of their share.
 
     Args:
         twin: copy of the campaign's mechanism for six people, made by `tiny`. The campaign's mechanism charges prices.

@@ -70,8 +70,8 @@ _EACH = "after every run"
 
 
 def averages(program: Any, records: Any, main: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
-    """Exact total value, a number, and exact total load, shape (k,), of all participants' best responses, on average
-    over a path of prices. Both are in natural units.
+    """Total value and total load of all participants' best responses, averaged exactly over the rounds. The value is a
+    number, and the load has shape (k,), both in natural units.
 
     Args:
         program: program of the run.
@@ -112,8 +112,8 @@ def promised_rows(
             element is None in mechanisms that deliver averages. All runs are of one mechanism, whose promises at its
             own size are tested. For a promise of accuracy, the run with the smallest error counts. For a promise to
             each participant, the worst run counts.
-        promised: promises of the campaign's own mechanism, one for each audit row; the runs may be runs of a smaller
-            copy.
+        promised: promises of the campaign's own mechanism, for which the audit rows are evidence; the runs may be runs
+            of a smaller copy.
         evidence: description of the runs, which each audit row repeats.
         false_alarm: probability, in (0, 1), that all runs violate a promise of accuracy although the mechanism keeps
             the promise.
@@ -392,7 +392,8 @@ def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, 
 
 
 def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
-    """Checks of the certificate against the exact averages and the exact dual value at the average prices.
+    """Checks of the certificate against the exact average value and load, and the exact dual value at the average
+    prices.
 
     The dual value is above the optimum, so the check is stricter than the promise. The proof of the certificate also
     bounds the dual value.
@@ -463,8 +464,9 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
-    """Check that stops alone keep the load within every supply. In the checked run the noise of the flags never raises
-    a flag, and the number of rounds is too small for prices to rise.
+    """Check that stops alone keep the load within every supply. A stop raises the flag of a constraint, whatever the
+    noise, before the supply can be exceeded. In the checked run the noise of the flags never raises a flag, and the
+    number of rounds is too small for prices to rise.
 
     Args:
         mechanism: mechanism with stops, sound or with an injected fault.

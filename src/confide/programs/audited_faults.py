@@ -1,6 +1,7 @@
 """Mechanisms with injected faults, of the kinds that occur in practice. The audits must flag each faulty mechanism.
 
-Each fault is a mixin class. The function `inject_fault` combines the mixin with the class of the audited mechanism.
+Each fault is a mixin class. The function `inject_fault` combines the mixin with the class of the audited mechanism. The
+flags and stops of some faults are explained in `confide.programs.flags`.
 """
 
 from __future__ import annotations
@@ -267,7 +268,7 @@ class Counts(_Program):
 
 
 class AcceptsTheTruth(_Audited):
-    """Fault: noise is drawn and published, but the exact load decides whether the audit accepts."""
+    """Fault: noise is drawn and published, but the exact load decides whether the audit accepts the run."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -391,8 +392,8 @@ class _Unstopped(Flags):
 
 
 class StopsAtBeta(_Flags):
-    """Fault: the room between levels and stops covers the noise only with probability 1 - beta, while the promised
-    delta is unchanged.
+    """Fault: the distance between levels and stops is large enough for the noise only with probability 1 - beta, while
+    the promised delta is unchanged.
     """
 
     @cached_property

@@ -1,8 +1,8 @@
 """Exact privacy loss from the times at which flags rise.
 
-The flag of a coupling constraint rises when the load of the constraint comes near its supply. The pattern of flags,
-which states when each flag rose, is published. Given the prices, the public draws and the pattern of flags, the flags
-are independent of each other, and the contribution of every unchanged participant is fixed. So the log ratio of a
+The flag of a coupling constraint rises when the load plus noise exceeds a noisy level near the supply. The pattern of
+flags, which states when each flag rose, is published. Given the prices, the public draws and the pattern of flags, the
+flags are independent of each other, and the contribution of every unchanged participant is fixed. So the log ratio of a
 pattern's probabilities on two neighbouring data sets is a sum over constraints. Each term is the log ratio of two
 integrals over the noise of one level. The module computes this log ratio in two ways: along runs of a mechanism for six
 people, with the drawn noise, and over all patterns for a few people and constraints.
@@ -116,7 +116,7 @@ class FlagLaw:
         return sums
 
     def logs(self, contributions: ArrayLike) -> NDArray[np.float64]:
-        """Natural logarithms of the transcripts' probabilities, shape (transcripts,).
+        """Natural logarithm of the probability of each transcript, in the order of `transcripts`.
 
         Args:
             contributions: (n, k) contributions >= 0 of all people, in the unit in which `levels` and the noise are
@@ -186,7 +186,8 @@ _LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is 
 
 def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Examined]:
     """Checks of the privacy loss from the times at which flags rise, along the mechanism's own runs and over all
-    patterns. Where there are stops, their delta is checked too. Each check is repeated with injected faults.
+    patterns of flags. Where there are stops, the delta of stops is checked too. Each check is repeated with injected
+    faults.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -325,9 +326,9 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
     before noise does.
 
     A stop raises a flag before noise does only if a query's noise is below its level's noise by more than the room
-    between the level and the stop. Where the level's noise is z, the noise of one of q queries is below z - room with
-    probability 1 - (1 - P[noise < z - room])^q. The integral of this probability over z is computed by adaptive
-    quadrature and multiplied by the number of constraints.
+    between the level and the stop. Where the level's noise is z, the noise of at least one of q queries is below z -
+    room with probability 1 - (1 - P[noise < z - room])^q. The integral of this probability over z is computed by
+    adaptive quadrature and multiplied by the number of constraints.
 
     Args:
         mechanism: mechanism with stops, with or without an injected fault.

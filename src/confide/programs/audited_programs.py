@@ -1,4 +1,5 @@
-"""Tiny copies of a campaign's mechanism for six people, worst-case neighbours, and noise histories.
+"""Tiny copies of a campaign's mechanism for six people, worst-case neighbours, and noise histories, each the noise of
+one run.
 
 Supplies are chosen such that prices matter and the mechanism is not refused. The privacy of a record does not depend on
 the supplies.
@@ -313,8 +314,8 @@ def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], .
 
 
 def charges(mechanism: Dude) -> dict[str, Loss]:
-    """Mapping from the first word of the name of a noise draw to the privacy loss that is charged for all draws with
-    that word. The key "" stands for all Gaussian noise together.
+    """Mapping from the kind of a noise draw, the first word of its name, to the privacy loss that is charged for all
+    draws of this kind. The key "" stands for all Gaussian noise together.
 
     Args:
         mechanism: a mechanism without faults.
@@ -336,9 +337,8 @@ _PRICES = 12
 
 
 def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Audit rows for the sensitivity: the largest distances between the contributions of two records at several price
-    vectors, most of them random. Each contribution is that of a best response. The two responses are to the same prices
-    or to different prices.
+    """Audit rows for the sensitivity: the largest distances between the contributions of two records. The contributions
+    are those of best responses to the same prices or to different prices. Most of the tried price vectors are random.
 
     An audit of the load adds up responses to the prices of different rounds. So the l2 sensitivity must also bound
     differences between responses to different prices. Each contribution must also be within its declared bounds, since

@@ -91,8 +91,8 @@ def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Program
     with a number out of range as a slot without a record.
 
     In most of the records, a single number is multiplied by 1.25, 3 or 1000, or made negative. In some records, all
-    numbers, or all numbers except the first, are changed in this way. Faulty bundles name a good twice, or one good too
-    many.
+    numbers, or all numbers except the first, are changed in this way. In families with bundles, some bundles name a
+    good twice, or have one good too many.
 
     Args:
         program: program that the records are for.

@@ -209,7 +209,7 @@ def action_in(program: Any, described: Any) -> np.ndarray:
 # ---- audited lies
 
 Charging = TrueDude | TightDude | TightenAndAudit
-"""Mechanisms that can charge prices. A `TightenAndAudit` is among them only if it charges prices."""
+"""Mechanisms that can charge prices. `TightenAndAudit` charges prices only if `alpha` is given."""
 
 _PATHS, _PEOPLE, _LIES = 4, 4, 5
 _LOW = 4.0
@@ -274,12 +274,12 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
 
 
 def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
-    """Check that, on a fixed path of prices, no report gives a participant more than alpha beyond the utility of the
-    truth.
+    """Check that, on a fixed path of prices, no false report raises a participant's utility by more than alpha above
+    the utility of the true report.
 
-    The checked paths are paths of the mechanism's runs and random paths, because the bound holds for every path. For
-    whole shares, the check uses the mean over all public draws. If the mechanism has an audit of the load, the check
-    assumes that the audit accepts the run, so that everybody receives their share.
+    The checked paths are paths of the mechanism's runs and random paths, because the bound holds for every path. Where
+    a share is one publicly drawn action, the check uses the mean over all draws. If the mechanism has an audit of the
+    load, the check assumes that the audit accepts the run, so that everybody receives their share.
 
     Args:
         mechanism: copy of a campaign's mechanism for six people, made by `tiny`, with or without an injected fault.
@@ -316,8 +316,8 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
 
 
 def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
-    """Value of a participant's share by their true record, less the price of the share, in natural units. For whole
-    shares, the result is the mean over public draws.
+    """Value of a participant's share by their true record, less the price of the share, in natural units. Where a share
+    is one publicly drawn action, the result is the mean over all draws.
 
     Goods that the true record does not value add nothing. Contributions are verified, so lies are about values.
 
@@ -356,8 +356,8 @@ def _seeds(rounds: int) -> tuple[str, ...]:
 
 
 def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
-    """The check of `path_row` on a unit-demand program, with an injected fault: unsatisfied participants do not receive
-    their favourite action in place of their share.
+    """The check of `path_row` on a unit-demand program, with an injected fault. Participants who would gain more than
+    alpha by their favourite action do not receive this action in place of their share.
 
     Args:
         mechanism: copy of a campaign's mechanism for six people, made by `tiny`.

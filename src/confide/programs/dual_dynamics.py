@@ -13,9 +13,9 @@ Adaptive composition of Gaussian releases is exactly mu-Gaussian DP with mu^2 = 
 the l2 sensitivity and deviation is the standard deviation of a round's noise. Given the past rounds, a neighbouring
 data set shifts the load of a round by a vector that is a function of the past and has length at most sigma. So the log
 likelihood ratio of a run is N(+-mu^2/2, mu^2) for any behaviour of the prices. Secure Gaussian noise follows the
-continuous law. Secure noise is rounded to the grid together with the number that it protects, so the theorem on
-composition applies to the released number. With the discrete Gaussian law, the run satisfies zCDP with rho = sum
-sigma^2/(2 deviation^2), which needs 7 percent more noise at epsilon = 1 and delta = 10^-6.
+continuous law. The sum of the noise and the protected number is rounded to the grid, so the theorem on composition
+applies to the released number. With the discrete Gaussian law, the run satisfies zCDP with rho = sum sigma^2/(2
+deviation^2), which needs 7 percent more noise at epsilon = 1 and delta = 10^-6.
 
 Source: spec convex_programs 2 (calibrated setting).
 
@@ -23,12 +23,12 @@ The numbers of rounds follow from public sizes alone. Prices need a burn-in to r
 average out the noise.
 
 Consider a constraint with supply b and load 2b. In each of B rounds of the burn-in, the price of this constraint rises
-by 2 tau b/(scale sqrt(B)), so the price reaches tau if B is (scale/(2b))^2. The main rounds, which average out the
-noise, are half as many as the burn-in. If total demand exceeds the total supply of all constraints by a small share f
-only, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table has measurements
-with unit demand, n = 20,000, epsilon = 1, and three random draws of values, for goods with popularities of .3 to 1. The
-entries of the table are the largest excess of a constraint as a share of its supply. The last column is the planned
-excess, which the certificate adds for noise alone:
+by 2 tau b/(scale sqrt(B)), where scale is the program's public `step_scale`. So the price reaches tau if B is
+(scale/(2b))^2. The main rounds, which average out the noise, are half as many as the burn-in. If total demand exceeds
+the total supply of all constraints by a small share f only, prices rise f times as fast, and the burn-in takes
+(scale/(2 f b))^2 rounds. The following table has measurements with unit demand, n = 20,000, epsilon = 1, and three
+random draws of values, for goods with popularities of .3 to 1. The entries of the table are the largest excess of a
+constraint as a share of its supply. The last column is the planned excess, which the certificate adds for noise alone:
 
     goods  supply    burn-in + main rounds: excess                               planned
     2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%
@@ -45,12 +45,13 @@ Therefore the share f by which demand exceeds supply counts as at least .1 and a
 the largest possible demand, not all prices need to rise together, and f counts as .2. There are at least 32 rounds of
 burn-in and 16 main rounds.
 
-With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and a step scale of n, 200 + 100 rounds met the plan at k = 10
-goods (the certificate stated an excess of 1.7%, and 1.8% was planned). At k = 30 goods, 200 + 100 rounds left an excess
-of 55%, while 900 + 900 rounds left .5% (the certificate stated 5.8%, and 5.9% was planned). So families of goods take
-larger steps where there are many goods (`sets_of_goods`). At k = 30, larger steps leave an excess of 4.7% in the worst
-constraint after 200 + 100 rounds. AdaGrad converged in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and
-12.5% of the optimal value.
+The following measurements are for unit demand, n = 20,000, b = n/(2k) and epsilon = 1. A short run has 200 main rounds
+after a burn-in of 100. With a step scale of n, a short run met the plan at k = 10 goods: the certificate stated an
+excess of 1.7%, and 1.8% was planned. At k = 30 goods, a short run left an excess of 55%. With 900 main rounds after a
+burn-in of 900 the excess was .5% (the certificate stated 5.8%, and 5.9% was planned). So families of goods take larger
+steps where there are many goods (`sets_of_goods`). At k = 30, larger steps leave an excess of 4.7% in the worst
+constraint after a short run. AdaGrad converged in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and 12.5% of
+the optimal value.
 
 Source: spec convex_programs 2 and 9.2.
 """
@@ -287,8 +288,8 @@ _Units = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
-    """Rule by which the prices of each round are computed from the released numbers of earlier rounds. A run and the
-    verification of its billboard use the same arithmetic.
+    """Rule by which the prices of each round are computed from the released numbers, supply less noisy load, of earlier
+    rounds. A run and the verification of its billboard use the same arithmetic.
 
     Args:
         program: program whose constraints the prices belong to.
@@ -378,8 +379,8 @@ def play(
             rounds.
 
     Returns:
-        Prices, shape (rounds, k), in units of 2^-24, and released supply less noisy load, shape (rounds, k), in units
-        of 2^-20.
+        Prices, in units of 2^-24, and released numbers (supply less noisy load), in units of 2^-20. Both have shape
+        (rounds, k), with the rounds of the burn-in and the main rounds.
     """
     program, schedule = descent.program, descent.schedule
     supply, squares = program.supply_units, np.zeros(program.rows)
@@ -457,7 +458,7 @@ def needed_rounds(
 
 
 def limited(program: Program) -> NDArray[np.bool_]:
-    """Whether the load of each constraint can exceed its supply at all, or miss an equation, shape (k,)."""
+    """Whether each constraint's load can exceed the supply, or differ from the supply in an equation, shape (k,)."""
     if program.two_sided:
         return np.ones(program.rows, dtype=bool)
     return np.array(program.supplies) < program.people * program.constants.largest_entry

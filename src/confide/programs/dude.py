@@ -1,5 +1,5 @@
-"""`Dude`: the base class of all mechanisms of the family. A mechanism has a program, a privacy budget, a path of prices
-that is computed under differential privacy, and promises.
+"""`Dude`: the base class of all mechanisms of this package. A mechanism has a program, a privacy budget and promises.
+Each mechanism computes a path of prices, the prices of all rounds, under differential privacy.
 
 Source: Wu 2017, chapter 5; spec convex_programs 2.
 """
@@ -243,9 +243,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
         In a packing program no value is below 0, so an upper bound on the optimum is enough. One bound on the optimum
         is the number of participants times the largest value V. Where supply is scarce, another bound on the optimum is
-        V times the total supply over `least_sum`. The bound by the total supply holds because, on average over a
-        mixture of actions, no participant's value exceeds V times their contribution over `least_sum`, and the
-        contributions fit the supplies.
+        V times the total supply over `least_sum`, the smallest total contribution of an action with a value above 0. On
+        average over a mixture of actions, no participant's value exceeds V times their total contribution over
+        `least_sum`. All contributions together fit the supplies, so the second bound holds.
         """
         one, served = self.program.constants, float(self.program.people)
         if one.packing and one.least_sum > 0.0:

@@ -1,10 +1,10 @@
-"""`exact`: the optimum with which a private run is compared, with a lower and an upper bound that are proved in whole
-numbers. The result has no privacy protection.
+"""`exact`: the optimum with which a private run is compared, with a lower and an upper bound. Both bounds are proved by
+exact arithmetic in whole numbers. The result has no privacy protection.
 
-HiGHS solves the program of all records and proposes prices. Where that program would be too large, the proposed prices
-are those of rounds without noise. The bounds do not rely on the quality of the proposed prices. A mixture (weighted
-average) of the actions that are best near the proposed prices has an exact value, which is a lower bound of the
-optimum. The exact dual value of the prices is an upper bound. New prices are tried until both bounds meet.
+The solver HiGHS solves the program of all records and proposes prices. Where that program would be too large, the
+proposed prices come from rounds without noise. The bounds do not rely on the quality of the proposed prices. A mixture
+(weighted average) of the actions that are best near the proposed prices has an exact value, which is a lower bound of
+the optimum. The exact dual value of the prices is an upper bound. New prices are tried until both bounds meet.
 
 Source: spec convex_programs 8 (`Exact.solve`).
 
@@ -13,8 +13,9 @@ The bound depends on the records and must not be published. The bound is
 
     OPT <= D(prices) = sum_i max_x (v_i(x) - <prices, c_i(x)>) + <prices, supply>
 
-plus the maximum of the public block, where v_i is a participant's value and c_i their contribution. Each participant's
-maximum is the value of their best response, which is exact, so the bound is exact too.
+plus the maximum of the public block, the part of the program that belongs to no participant. Here v_i is a
+participant's value and c_i their contribution. Each participant's maximum is the value less price of their best
+response. The best response is exact, so the bound is exact too.
 
 Source: spec convex_programs 1 (Lagrangian) and 8.
 
@@ -406,8 +407,8 @@ def exact(
         program: program of any family.
         data: n records, or a table of them, in a form that a run accepts.
         start: source of the first prices. "linear_program" takes the duals that HiGHS finds, and is the default for
-            linear programs with at most 4 million people times constraints. "rounds" takes the average prices of rounds
-            without noise.
+            linear programs in which the number of people times the number of constraints is at most 4 million. "rounds"
+            takes the average prices of rounds without noise.
         progress: function that is called after each restricted program with the number of solved restricted programs
             and `tries`. The steps before the restricted programs report nothing.
         tries: largest number of restricted programs to solve, at least 1.

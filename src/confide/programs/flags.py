@@ -335,8 +335,8 @@ class Flags:
 
     @property
     def stops(self) -> NDArray[np.int64]:
-        """Stops: the load of each constraint above which its flag rises whatever the noise, because the next batch
-        could exceed the supply, shape (k,), in load units of 2^-20. Without stops the numbers are beyond any possible
+        """Stop of each constraint, shape (k,), in load units of 2^-20. A load above its stop raises the flag whatever
+        the noise, because the next batch could exceed the supply. Without stops the numbers are beyond any possible
         load.
         """
         hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
@@ -363,7 +363,7 @@ class Flags:
         return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
 
     def line(self, unit: Relation) -> Line:
-        """Line of a privacy charge for all flags together.
+        """Line for all flags together in a privacy charge.
 
         Args:
             unit: neighbouring relation, which states how two neighbouring data sets differ.

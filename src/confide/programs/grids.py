@@ -1,8 +1,9 @@
-"""Two grids of numbers: sums and comparisons of whole grid steps make a run the same on every machine.
+"""Two grids of numbers. A run adds and compares whole grid steps, so the run is the same on every machine.
 
 Loads, supplies, and published numbers about loads and supplies are multiples of 2^-20; values and prices are multiples
 of 2^-24. A sum of whole numbers does not depend on the order of the people, so threads and shards cannot change a run.
-Participants who compute their own share compare the same whole numbers as everybody else.
+Participants who compute their own share compare the same whole numbers as everybody else. Numbers in natural units are
+stated in the units of the program's parameters and records, before conversion to grid steps.
 
 Source: spec convex_programs 8.
 

@@ -1,5 +1,5 @@
-"""Promises about value and feasibility that are made before a run, by the bounds of this package. The printed bounds
-are in `evidence.wu_2017.private_programs.printed_bounds`.
+"""Promises about value and feasibility that are made before a run, by the bounds of this package. The bounds as printed
+in Wu 2017 are in `evidence.wu_2017.private_programs.printed_bounds`.
 
 The regret of projected gradient descent with constant steps eta_j, against the best fixed prices in their allowed
 ranges, is at most
@@ -13,17 +13,18 @@ random term has its own tail bound.
 Source: Wu 2017, Theorem 5.3.17; spec convex_programs 2 (a-priori regret, corrected) and 5 (Bern).
 
 `certificate`: bounds on the excess of a run over the supplies and on its distance from the optimum, computed after the
-run from its billboard alone.
+run from its public record (billboard) alone.
 
 The certificate holds for any tau, any number of rounds and any step size. A wrong tau or too few rounds lead to large
 bounds, never to false ones. The certificate assumes that the noise was drawn as planned, and that the number of rounds
 was fixed before the run. Responses that are not exact widen the bounds by the largest total loss of all responses.
 
 The noise of a constraint, averaged over the main rounds, is exactly N(0, s^2) for any behaviour of the prices, so the
-mean of the released numbers bounds the excess. The optimum is at most the Lagrangian's maximum. The mean of the
-Lagrangian's maximum over the rounds differs from the observed mean by the martingale sum <price, noise>, with
-predictable variance Q. The method of mixtures, with Gaussian weights, bounds the martingale. Rounding to the grid adds
-at most 2^-21 to each number.
+mean of the released numbers bounds the excess. In each round, the value of the best responses plus <price, supply -
+load> is at least the optimum. The run releases the supply less the noisy load. The mean of <price, released number>
+therefore differs from the mean of <price, supply - load> by the mean of <price, noise>. This mean is a martingale with
+predictable variance Q, and is bounded by the method of mixtures with Gaussian weights. Rounding to the grid adds at
+most 2^-21 to each number.
 
 Source: spec convex_programs 2 (public certificate; by confide).
 """
@@ -77,7 +78,7 @@ def corrected_regret(
         tau: dual bound tau > 0 of every constraint. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if constraints are
             equations.
         width: largest distance w > 0 between the load of a constraint and its supply, in natural units.
-        noise_std: standard deviation s >= 0 of a constraint's noise, averaged over all rounds, in natural units of
+        noise_std: standard deviation s >= 0 of the average of a constraint's noise over all rounds, in natural units of
             load.
         rounds: number T of rounds; may be infinite.
         failure_probability: failure probability beta in (0, 1).
@@ -110,7 +111,7 @@ def regret_of_steps(
         taus: (k,) dual bound tau > 0 of each constraint. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if constraints
             are equations.
         width: largest distance w > 0 between the load of a constraint and its supply, in natural units.
-        noise_std: standard deviation s >= 0 of a constraint's noise, averaged over all rounds, in natural units of
+        noise_std: standard deviation s >= 0 of the average of a constraint's noise over all rounds, in natural units of
             load.
         rounds: number of rounds T.
         failure_probability: failure probability beta in (0, 1).
@@ -140,13 +141,13 @@ def regret_of_steps(
 
 def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
                  two_sided: bool = False) -> float:
-    """Upper bound on the regret R of a run with the usual constant steps, and with prices rounded to multiples of
-    2^-24. The bound holds with probability at least 1 - beta, and is infinite for programs without a public scale of
-    steps.
+    """Upper bound on the regret R of a run with prices that are rounded to multiples of 2^-24. The constant step of
+    each constraint is 2 tau/(`step_scale` sqrt(T)). The bound holds with probability at least 1 - beta, and is infinite
+    for programs without a public `step_scale`.
 
     Args:
         constants: public constants of the program.
-        schedule: numbers of rounds, and the noise of each round.
+        schedule: number T of main rounds, and the noise of each round.
         failure_probability: failure probability beta in (0, 1).
         two_sided: whether constraints are equations, so that prices may be negative.
     """
@@ -213,16 +214,18 @@ def game_accuracy(
 
 
 def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
-    """The certificate's bound z s on the excess of a constraint if its released numbers, supply less noisy load, are 0
-    on average. Here z is a normal quantile and s the standard deviation of the average noise.
+    """The bound z s that a certificate states for a constraint's excess if the constraint's released numbers are 0 on
+    average. A released number is the supply less the noisy load. The number z is a normal quantile, and s the standard
+    deviation of the average noise.
 
-    The released numbers are about 0 on average where prices are not at the ends of their allowed range (`planning`), so
-    a plan uses the bound z s.
+    Released numbers are about 0 on average where prices are not at the ends of their allowed range (`planning`), so a
+    plan uses the bound z s.
 
     Args:
         rows: number k of constraints.
         noise_std: standard deviation s of the noise of a constraint's average load, in natural units.
-        failure_probability: failure probability in (0, 1) of the bound.
+        failure_probability: failure probability beta in (0, 1) of the certificate. The bound of one constraint may
+            fail with probability beta/(2k).
 
     Example:
         >>> round(certified_excess(10, 6.2978, 0.05), 2)
@@ -271,9 +274,9 @@ class PathCertificate(Certificate):
         failure_probability: failure probability beta, in (0, 1).
         excess: (k,) upper bound, for each constraint, on the load of the participants' average responses less the
             supply, in natural units; where constraints are equations, on the absolute difference.
-        gap: upper bound on the optimum less the value of the averages, in units of value.
-        sharp_gap: second upper bound on the optimum less the value of the averages, computed from the changes of prices
-            since the first main round. Where prices hardly change, `sharp_gap` is often half of `gap`.
+        gap: upper bound on the optimum less the value of the average responses, in units of value.
+        sharp_gap: second upper bound on the optimum less the value of the average responses, computed from the changes
+            of prices since the first main round. Where prices hardly change, `sharp_gap` is often half of `gap`.
         regret: upper bound on the regret of the run, in units of value. After the run, the bound replaces the bound R
             that was known before the run.
         complaint: upper bound, in units of value, on the sum of all participants' gains if each could change to their
@@ -380,8 +383,8 @@ def quantile(tail: float, discrete: bool) -> float:
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:
-    """A bound that a martingale with Gaussian or sub-Gaussian increments exceeds with at most the given probability, if
-    its predictable variance is the given one.
+    """An upper bound, computed from the predictable variance, that a martingale with Gaussian or sub-Gaussian
+    increments exceeds with at most the given failure probability.
 
     Args:
         variance: observed predictable variance Q.

@@ -1,4 +1,5 @@
-"""Incentives of participants where average prices are charged: satisfaction with the own share, and the gain of a lie.
+"""Incentives of participants where average prices are charged: their satisfaction with their share, and the gain of a
+lie.
 
 Whatever a participant reports, their utility, value less price, is at most u*, the utility of their favourite action:
 the best action at the charged prices. The number u* lies in [0, V], where V is the largest value. The path of prices is
@@ -110,13 +111,13 @@ class Judged(NamedTuple):
     The comparison is private and must not be published.
 
     Args:
-        unsatisfied: (m,) whether the utility of the participant's favourite exceeds that of their average by more than
-            alpha.
+        unsatisfied: (m,) whether the utility of the participant's favourite exceeds that of their average response by
+            more than alpha.
         favourites: (m, width) the participant's favourite action at the charged prices.
-        value: (m,) value of the participant's average, times the number T of main rounds, in units of 2^-24.
-        paid: (m,) price of the participant's average, times T, in units of 2^-24/`program.scale` of value.
-        missed: (m,) utility of the favourite less that of the average, times T, in units of 2^-24/`program.scale` of
-            value.
+        value: (m,) value of the participant's average response, times the number T of main rounds, in units of 2^-24.
+        paid: (m,) price of the participant's average response, times T, in units of 2^-24/`program.scale` of value.
+        missed: (m,) utility of the favourite less utility of the average response, times T, in units of
+            2^-24/`program.scale` of value.
     """
 
     unsatisfied: NDArray[np.bool_]
@@ -272,7 +273,7 @@ def audited_gain(
     """Upper bound on the mean gain of a lie, in units of value, where a noisy audit of the loads accepts or rejects the
     run.
 
-    Acceptance depends on the participant's own rounded share. So the bound compares acceptance of the run with and
+    Acceptance depends on the participant's own whole share. So the bound compares acceptance of the run with and
     without the participant, once for the truth and once for the lie.
 
     Args:

@@ -1,11 +1,12 @@
 """`plan`: expected accuracy, cost and promises of a program at the given sizes, computed before any record is read.
 Programs without a useful outcome are refused.
 
-The noise of a constraint, averaged over the rounds, is N(0, s^2), and prices make the average load follow this noise.
-If the price of a constraint never reaches an end of its allowed range, then mean load - b = mean noise + (last price -
-first price)/(eta T). In the equation b is the supply, eta the step size and T the number of rounds. So the expected
-total excess over k constraints is about k s/sqrt(2 pi). The certificate states about z s for each constraint, where z
-is a normal quantile. Modes that are feasible by design have no excess, but keep a reserve.
+The noise of a constraint, averaged over the rounds, is N(0, s^2), and prices make the average load deviate from the
+supply by about this noise. If the price of a constraint never reaches an end of its allowed range, then mean load - b =
+mean noise + (last price - first price)/(eta T). In the equation b is the supply, eta the step size and T the number of
+rounds. So the expected total excess over k constraints is about k s/sqrt(2 pi). The certificate states an excess of
+about z s for each constraint, where z is a normal quantile. Mechanisms that are feasible by design have no excess, but
+keep a reserve.
 
 The needed number of rounds is in `dual_dynamics`.
 
@@ -80,10 +81,10 @@ class ProgramPlan(Plan[Dude]):
         mode: name of the recommended or requested mechanism, such as "PrivDude".
         alpha: limit in modes that charge prices, in units of value: participants who would gain more than alpha by
             another choice receive that choice. None in modes that charge nothing.
-        most_excess: limit for modes that give averages: largest share of the total supply, in (0, 1), that the
-            certificate may state as excess.
-        most_unused: limit for modes whose shares fit the supplies: largest share of the total supply, in (0, 1), that
-            may be in reserve.
+        most_excess: largest share of the total supply, in (0, 1), that the certificate may state as excess, in modes
+            that give averages of responses.
+        most_unused: largest share of the total supply, in (0, 1), that may be in reserve, in modes with shares that fit
+            the supplies.
         seconds: rough time of a run with secure noise: 12 microseconds for each draw of noise, plus the time of all
             responses. The time of responses is measured on this machine with artificial records
             (`Program.trial_records`), as the mean of the times at prices of 0 and at half of the highest prices. The
@@ -144,7 +145,7 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """All other modes with the same settings of the price path, each with the reason against it. Modes that the
+        """All other modes with the same settings for the prices, each with the reason against this mode. Modes that the
         program supports come first.
         """
         settings = {name: getattr(self.path, name) for name in _PATH}
@@ -211,23 +212,24 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def limits(self) -> bool:
-        """Whether the load of any constraint can exceed its supply at all. If False, each supply covers the largest
-        possible total demand.
+        """Whether any constraint's load can exceed the supply. If False, each supply covers the largest possible total
+        demand.
         """
         return bool(limited(self.program).any())
 
     @property
     def expected_excess(self) -> float:
-        """Expected total excess of the averages over all constraints, in natural units: m s/sqrt(2 pi), or twice as
-        much if the constraints are equations. Here m is the number of constraints whose load can exceed the supply.
+        """Expected excess of the participants' average responses, summed over all constraints, in natural units. The
+        excess is m s/sqrt(2 pi), or twice as much if the constraints are equations. Here m is the number of constraints
+        with a load that can exceed the supply, and s is `noise_std`.
         """
         sides = 2.0 if self.program.two_sided else 1.0
         return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
-        """Total excess over all constraints that the certificate will state, in natural units: about m z s, where z is
-        a normal quantile and m the number of constraints whose load can exceed the supply.
+        """Total excess over all constraints that the certificate will state, in natural units. The excess is about m z
+        s, with m and s as in `expected_excess` and a normal quantile z.
         """
         return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
@@ -238,8 +240,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def needed_rounds(self) -> tuple[int, int]:
-        """Burn-in and main rounds that prices need to converge. With AdaGrad or with given start prices, no burn-in and
-        one main round are enough.
+        """Numbers of burn-in rounds and of main rounds that prices need to converge. With AdaGrad or with given start
+        prices, no burn-in and one main round are enough.
         """
         return needed_rounds(self.program, step=self.path.step, start=self.path.start)
 
@@ -270,8 +272,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound R implies no useful bound on value or excess before the run. The certificate after the run
-        does not need R.
+        """Whether the bound `regret`, known before the run, bounds neither the value nor the excess usefully. The
+        certificate after the run does not need this bound.
         """
         return all(one.vacuous for one in self.path._accuracy())
 
@@ -357,11 +359,12 @@ def plan(
 ) -> ProgramPlan:
     """Plan of the recommended or requested mode at the given sizes, with its expected results.
 
-    If no mode is requested, the plan recommends one. PrivDude is the default; it gives averages, which are feasible up
-    to noise. If `truthful` is set, the recommendation is TrueDude, which charges prices for the averages, so that a lie
-    gains little. If `feasible` is set, the recommendation is RoundDude if its reserve is below 80% of that of
-    TightenAndAudit, and TightenAndAudit if not. If both are set, the recommendation is TightenAndAudit. TightDude is
-    never recommended, because its reserve is usually larger than the supply.
+    If no mode is requested, the plan recommends one. PrivDude is the default. Its shares are averages of responses,
+    which are feasible up to noise. If `truthful` is set, the recommendation is TrueDude, which charges prices for these
+    averages, so that a lie gains little. If `feasible` is set, the recommendation is RoundDude if its reserve is below
+    80% of TightenAndAudit's reserve, and TightenAndAudit if not. If `feasible` and `truthful` are set, the
+    recommendation is TightenAndAudit. TightDude is never recommended, because its reserve is usually larger than the
+    supply.
 
     Args:
         program: program of any family.
@@ -376,21 +379,21 @@ def plan(
             another choice receive that choice. By default alpha is 0.01 for TrueDude and TightDude, and for
             TightenAndAudit if `truthful` is set. Without `truthful`, TightenAndAudit charges only with a given alpha.
         failure_probability: probability in (0, 1) that certificates and bounds fail.
-        most_excess: for modes that give averages, the largest share of the total supply that the certificate may state
-            as excess.
+        most_excess: for modes that give averages of responses, the largest share of the total supply that the
+            certificate may state as excess.
         most_unused: for modes that keep every load within its supply, the largest share of the total supply that may be
             in reserve.
         timed: whether the plan measures the time of responses on this machine, with artificial records.
         load_units: (k,) size of a natural unit of load in the units that error messages use, such as kW; 1 by default.
-        mode_names: mapping from the name of a mechanism to its name in error messages; by default both are equal.
+        mode_names: mapping from the name of a mechanism to its name in error messages; by default both names are equal.
         row_names: (k,) name of each constraint in error messages; by default `program.row_names`.
         options: parameters of all modes, such as rounds, burn_in, step, law or neighbours, and parameters of the
             requested or recommended mode, such as `audit_share`. By default `rounds` and `burn_in` are as large as
             prices need to converge, but at least 200 and 100, and at most 40,000 each.
 
     Raises:
-        InvalidInput: a number out of range; no such option, or one of another mode; a mode that does not support the
-            program.
+        InvalidInput: a number out of range; an unknown option, or an option of another mode; a mode that does not
+            support the program.
         Refused: no useful outcome at the given sizes. The error message names an epsilon that would suffice, or a
             supply that would suffice with proportionally more people.
 

@@ -1,8 +1,8 @@
-"""`PrivDude`: each participant receives the average of their best responses to a path of prices. The path is computed
-under differential privacy.
+"""`PrivDude`: each participant receives the average of their best responses to a path of prices, the prices of all main
+rounds. The path is computed under differential privacy.
 
-The averages together are nearly optimal, and their load exceeds each supply only by the effect of noise. Whole shares
-are not promised.
+The averages together are nearly optimal, and their load exceeds each supply only by the effect of noise. A share may
+consist of fractions of several actions.
 
 Source: Wu 2017, Algorithm 8; spec convex_programs 2.
 
@@ -51,7 +51,7 @@ class PrivDude(Dude[PathBillboard]):
 
     The table of shares has two columns, "actions" and "times". The column "actions" has a list of the participant's
     different actions, one after the other, `program.width` numbers each. The column "times" has, for each of these
-    actions, the number of main rounds, of T, in which the action was the participant's best response.
+    actions, the number of main rounds in which the action was the participant's best response.
 
     Example:
         >>> from confide.programs import UnitDemand

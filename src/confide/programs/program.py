@@ -5,11 +5,12 @@ public prices, one price for each constraint.
 The program is to maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply and x_i in S_i. A participant's record
 determines their value v_i, their contribution c_i and their set of choices S_i. A family of programs defines the
 reading of records, the best response to prices, and the constants that hold for every record. The load of a constraint
-is the sum of all participants' contributions to this constraint. All computations use whole numbers (`grids`), so that
-a participant's own computer finds the same response as the run.
+is the sum of all participants' contributions to this constraint. Natural units are the units of the program's
+parameters and records. All computations use whole numbers of small grid units (`grids`), so that a participant's own
+computer finds the same response as the run.
 
-An action is a list of a fixed number of whole numbers, such as the number of the chosen good, or the numbers of a
-path's arcs; unused entries are -1. The null action has -1 in all entries and contributes nothing.
+An action is a list of whole numbers with a fixed length, such as the index of the chosen good, or the indices of the
+arcs of a path. Unused entries are -1. The null action has -1 in all entries and contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
@@ -101,7 +102,7 @@ class ProgramRecords:
         return f"<{type(self).__name__} of {self.people:,} participants>"  # never a number of them
 
     def take(self, rows: slice | NDArray[Any]) -> Self:
-        """Some of the records.
+        """The records of the selected participants.
 
         Args:
             rows: indices of the selected records, or a slice; a slice copies no data.
@@ -112,10 +113,11 @@ class ProgramRecords:
         return replace(self, people=count, **arrays)
 
     def shards(self, size: int) -> list[Shard]:
-        """All records, in consecutive parts. Each part states the place of its first record.
+        """All records, split into consecutive shards. Each shard states the place of its first record among all
+        records.
 
         Args:
-            size: largest number of records in a part.
+            size: largest number of records in a shard.
         """
         return [Shard(start=at, records=block) for at, block in
                 zip(range(0, self.people, size), self.blocks(size), strict=True)]
@@ -132,10 +134,10 @@ class ProgramRecords:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shard:
-    """Consecutive records. The data are private and must not be published.
+    """A shard: consecutive records of all participants. The data are private and must not be published.
 
     Args:
-        start: place, from 0, of the first record.
+        start: place, from 0, of the first record among all records.
         records: records of `records.people` participants.
     """
 
@@ -225,8 +227,8 @@ class Program(Declared, ABC):
 
     @property
     def scale(self) -> int:
-        """Number of steps of the grid for value less price in one step, 2^-24, of the grid of values. The number is 1
-        where contributions are whole numbers, and 2^20 in other families.
+        """Factor by which the grid for value less price is finer than the grid of values, which has steps of 2^-24. The
+        factor is 1 where contributions are whole numbers, and 2^20 in other families.
         """
         return 1
 
@@ -301,8 +303,8 @@ class Program(Declared, ABC):
 
     def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Contributions of the public block at given prices, shape (k,), in load units of 2^-20. The public block is
-        the part of a program that belongs to no participant, such as units that are bought in public. The contributions
-        are 0 in families without such a block.
+        the part of a program that belongs to no participant, such as units that are bought by a public rule. The
+        contributions are 0 in families without such a block.
 
         Args:
             prices: (k,) prices in price units of 2^-24.
@@ -318,8 +320,8 @@ class Program(Declared, ABC):
         return 0.0
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """Value, in natural units, and load, shape (k,), in units of 2^-20, of each independently chosen part of the
-        public block. The sum of all parts is the whole public block.
+        """Value and load of each part of the public block. The parts are chosen independently, and their sum is the
+        whole public block. Each value is in natural units. Each load has shape (k,), in load units of 2^-20.
 
         Args:
             prices: (k,) prices in price units of 2^-24.
@@ -329,7 +331,7 @@ class Program(Declared, ABC):
     # ---- records
 
     def read(self, data: Any, *, unusable: Unusable = "refuse") -> ProgramRecords:
-        """Checked records of all n slots, one for each participant or empty slot.
+        """Checked records of all n public slots. A slot is the place of one possible participant, and may be empty.
 
         Args:
             data: records as the family describes them, or the result of an earlier `read` of the same program. The
@@ -341,8 +343,8 @@ class Program(Declared, ABC):
                 are always refused.
 
         Raises:
-            InvalidInput: another number of rows, or an array of another shape; records of another program; or a bad
-                row, if bad rows are refused.
+            InvalidInput: the number of rows is not n, or an array has a wrong shape; the records belong to another
+                program; or a row is bad, and bad rows are refused.
         """
         if not isinstance(data, ProgramRecords):
             with np.errstate(all="ignore"):  # a warning would be about somebody's row
@@ -367,7 +369,7 @@ class Program(Declared, ABC):
         """One participant's record, checked without any other record.
 
         Args:
-            record: the record as the family describes it; None for a slot without one.
+            record: the record as the family describes it; None for an empty slot.
 
         Raises:
             InvalidInput: the record is wrong. The error message is for the participant alone.
@@ -386,8 +388,8 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best response of each participant, the action with the largest value less price, shape (m, width). Of
-        several best actions, the null action is chosen, or else the first one in the family's order.
+        """The best response of each participant, shape (m, width): the action with the largest value less price. Among
+        equally good actions, the null action is preferred, then the first action in the family's order.
 
         Args:
             records: records of m participants.
@@ -468,8 +470,8 @@ class Program(Declared, ABC):
         return self.contributions(records, actions) // (LOAD_UNIT // self.scale) @ prices
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """An action in the form of a share. An action of a single number is that number. Any other action is the list
-        of its numbers without the entries -1.
+        """An action in the form in which a participant receives it. An action of a single number is that number. Any
+        other action is the list of its numbers without the entries -1.
 
         Args:
             action: (width,) action.

@@ -1,5 +1,5 @@
 """Conversion of tables of reports into the records of a program. Depending on the program, a table has one row for each
-person, or one line for each bundle that a person bids on.
+person, or it is a table of bids.
 
 A table of bids has one line for each person and bundle. Each person wants at most one of their bundles.
 
@@ -12,8 +12,8 @@ Each cell is checked by the public rule of its own column alone. An error in one
 
 In a table with one row for each person, a rule of the program's family then checks all cells of a row together.
 
-One person's bad row affects nobody else. The person counts as a slot without a record, and their id is reported to the
-operator.
+One person's bad row affects nobody else. The person counts as a participant without a record, and their id is reported
+to the operator.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Points:
     Args:
         lowest: number that counts as 0.
         highest: number that counts as 1.
-        clip: whether a number outside the scale is moved to its nearer end. If false, a number outside the scale makes
-            the row unusable.
+        clip: whether a number outside the scale is moved to the nearer end of the scale. If false, a number outside the
+            scale makes the row unusable.
     """
 
     lowest: float = 0.0
@@ -66,13 +66,13 @@ class Points:
 
 
 class Column(Protocol):
-    """Public rule for one column of a file of reports: conversion of its cells to numbers, and their errors."""
+    """Public rule for one column of a file of reports. The rule converts cells to numbers and finds their errors."""
 
     @property
     def name(self) -> str: ...
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
-        """Number of each cell, shape (m,), and code of each cell's error, shape (m,), 0 for a valid cell."""
+        """The number in each cell, and the code of each cell's error (0 if valid). Both arrays have shape (m,)."""
         ...
 
     def typed(self, cell: float) -> str | float:
@@ -190,9 +190,9 @@ _CELLS = 2**21  # of a batch
 _PEOPLE = 2**16  # of a batch
 
 Judge = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.bool_]]]
-"""Type of a family's rule for whole rows, a function. The function receives the cells of m rows, shape (m, columns),
-each of which is valid by itself. The function returns the cells in the family's layout, shape (m, c), and whether each
-row is unusable, shape (m,).
+"""Type of the rule that a family of programs has for whole rows, a function. The function receives the cells of m rows,
+shape (m, columns), each of which is valid by itself. The function returns the cells in the order in which records are
+stored (`slots.Layout`), shape (m, c), and whether each row is unusable, shape (m,).
 """
 
 
@@ -205,7 +205,7 @@ def read_wide(
     Args:
         source: table to read.
         columns: public rule of each column of the table except the column of ids.
-        judge: rule of the family for a whole row.
+        judge: rule of the program's family for a whole row.
         limit: description of the rule for a whole row, for error messages.
         roster: public list of ids.
         id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If an id has several
@@ -253,14 +253,14 @@ def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[
 def typed_wide(
     given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
 ) -> NDArray[np.float64]:
-    """One person's row in the family's layout, shape (c,), from answers that the person typed. The answers are
-    converted like a row of a file.
+    """One person's row in the form in which records are stored (`slots.Layout`), shape (c,), from answers that the
+    person typed. The answers are converted like a row of a file.
 
     Args:
         given: mapping from column name to the text that the person typed for it. A missing column counts as an empty
             cell.
         columns: public rule of each column.
-        judge: rule of the family for a whole row.
+        judge: rule of the program's family for a whole row.
         limit: description of the rule for a whole row, for error messages.
 
     Raises:
@@ -408,7 +408,8 @@ class Bids:
             yield SlotRows(np.array(some, dtype=np.int64), np.stack([self._row(lines[who]) for who in some]))
 
     def typed(self, given: Mapping[str, str]) -> NDArray[np.float64]:
-        """One person's bids, from typed answers, as a row of the family's layout, shape (c,).
+        """One person's bids, from typed answers, as a row in the form in which records are stored (`slots.Layout`),
+        shape (c,).
 
         Args:
             given: mapping from the text of a bundle, such as "a+b", to the text of the bundle's value.
@@ -431,7 +432,8 @@ class Bids:
         return self._row(bids)
 
     def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
-        """Bundle and value of each bid in a row of the family's layout. Values are on the scale of the file.
+        """Bundle and value of each bid in a row in the form in which records are stored (`slots.Layout`). Values are on
+        the scale of the file.
 
         Args:
             row: (c,) row of one person, from `typed`.

@@ -1,5 +1,5 @@
-"""`RoundDude`: each participant receives one of their best responses as a whole, and flags keep every load within its
-supply.
+"""`RoundDude`: each participant receives one whole action, their best response in one round. Flags keep every load
+within its supply.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 5.
 """

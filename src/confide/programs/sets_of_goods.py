@@ -1,5 +1,5 @@
-"""Programs in which each participant receives a set of goods: the common base of these families, for any values of
-sets.
+"""Programs in which each participant receives a set of goods. The module has the common base class of all families of
+such programs, for any value of each set.
 
 An action lists the numbers of the goods in a set in ascending order. A set has one copy of each of its goods, so a set
 of d goods contributes 1 to each of d coupling constraints, one for each good.
@@ -141,7 +141,7 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
         unusable: treatment of a bad row: "refuse" or "null", as in `Program.read`.
 
     Raises:
-        InvalidInput: another number of rows, or an array of another shape; or a bad row, if bad rows are refused.
+        InvalidInput: a wrong number of rows, or an array of a wrong shape; or a bad row, if bad rows are refused.
     """
     table = numbers("records", data, (people, choices), unusable)
     bad = bad_rows(table, 0.0, 1.0)

@@ -1,5 +1,5 @@
 """Reports of the participants as rows of numbers, called cells. For each program, the number of cells in a row is
-fixed, whatever the form of the family's records.
+fixed, whatever the form of the program's records.
 
 A report is stored as a row of numbers, so the record on a participant's device equals the record in the run. A slot,
 the public place of one possible participant, may have no row. Slots without a row have the null record.
@@ -153,15 +153,15 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
 
 
 def collected(program: Program, data: Any) -> Any:
-    """Data in a form that `program.read` accepts. Batches of `SlotRows` become checked records, tables become arrays or
-    mappings of arrays, and other data are returned unchanged.
+    """Data in a form that `program.read` accepts. Batches of rows with their slots (`SlotRows`) become checked records,
+    tables become arrays or mappings of arrays, and other data are returned unchanged.
 
     Args:
         program: program that the records belong to.
         data: data that `program.read` accepts, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
 
     Raises:
-        InvalidInput: a row with a place outside 0..n-1, or with another number of cells; or a table with other columns.
+        InvalidInput: a row with a slot outside 0..n-1, or with a wrong number of cells; or a table with wrong columns.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -218,14 +218,14 @@ class Coding:
         described: function from the list of an action's numbers, without the entries -1, to a description of the
             action.
         columns: public rules of the columns of a file with one row for each person; empty if `bids` is given.
-        judge: rule of the family for a whole row of the file.
+        judge: rule of the program's family for a whole row of the file.
         limit: description of the rule for a whole row, for error messages.
         bids: public rules of a file with one line for each person and bundle; None for a file with one row for each
             person.
         points: public scale of values; None for programs with values that are not stated in points.
-        unit: number of units of value of the file in a value of 1.
+        unit: number of the file's units of value that make a value of 1.
         worth: name of the unit of value that the file uses.
-        loads: (k,) number of units of load of the file in a contribution of 1, for each constraint; empty if all
+        loads: (k,) number of the file's units of load that make a contribution of 1, for each constraint; empty if all
             numbers are 1.
     """
 
@@ -251,7 +251,7 @@ class Coding:
 
     @property
     def load_units(self) -> NDArray[np.float64]:
-        """Number of units of load of the file in a contribution of 1, for each constraint, shape (k,)."""
+        """Number of the file's units of load that make a contribution of 1, for each constraint, shape (k,)."""
         return np.array(self.loads or (1.0,) * self.program.rows)
 
     @property
@@ -291,7 +291,8 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
         without: characters that no name may contain, because they join names in files.
 
     Raises:
-        InvalidInput: a name that occurs twice, has spaces around it, or contains a character in `without`.
+        InvalidInput: a name that is empty, occurs twice, has spaces around it, or contains an invisible character or a
+            character in `without`.
     """
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -314,7 +315,8 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
         heading: required first line of the table.
 
     Raises:
-        InvalidInput: the text is no table with the required heading.
+        InvalidInput: the text is no CSV table with the required heading, has a line with a wrong number of cells, or
+            has no line below the heading.
     """
     import csv
     import io

@@ -105,11 +105,11 @@ def solved(program: LinearProgram) -> Claimed:
 
 
 def least_dual(program: LinearProgram, taus: _Reals | None = None) -> float:
-    """The least number t >= 0 such that some optimal prices are at most t tau for every constraint. If each unit of
-    excess costs t tau, excess then never increases the value.
+    """The least number t >= 0 such that optimal prices exist that are at most t tau, in absolute value, for every
+    constraint. Excess that costs t tau a unit never increases the value.
 
-    Absolute values of prices are compared with t tau. The prices are optimal duals, up to 10^-9 of the optimum. The
-    function solves the dual program, with prices in units of tau and t as the objective.
+    The prices are optimal duals, up to 10^-9 of the optimum. The function solves the dual program, with prices in units
+    of tau and t as the objective.
 
     Args:
         program: program of all records.

@@ -1,10 +1,11 @@
-"""Records from tables, with one row for each slot. Each row is checked without any other row.
+"""Records from tables, with one row for each slot, the place of one possible participant. Each row is checked without
+any other row.
 
 A row with a number outside its public range is bad. A row of a table is also bad if it has a wrong number of cells, or
 cells that are no numbers. The holder of a table gets an error that names the number of a bad row. In a release a bad
 row counts as the null record, since no output that others see may reveal that the row is bad. The number of rows is
 public, and so are the shape and the type of an array, which are the same for all rows. Rows of a list are read one
-after the other, whatever they contain, so that an unusual row takes the same path as all others.
+after the other, whatever they contain, so that an unusual row is handled by the same code as all other rows.
 
 The module also calls methods of objects that come from participants. An error that an object raises is caught and does
 not affect other participants.
@@ -131,7 +132,7 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
         unusable: treatment of a row without the required numbers: "refuse" or "null", as in `Program.read`.
 
     Raises:
-        InvalidInput: the data are no table, have another number of rows, or are an array of another shape or type; or a
+        InvalidInput: the data are no table, have a wrong number of rows, or are an array of a wrong shape or type; or a
             row lacks the required numbers, and bad rows are refused.
 
     Example:
@@ -174,7 +175,7 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
         shape: required shape.
 
     Raises:
-        BaseException: another kind of value; or any error that the object raises.
+        BaseException: the value is neither an array nor nested lists of numbers; or any error that the object raises.
 
     Example:
         >>> cells(([1, True], [0.5, np.int8(2)]), (2, 2)).tolist()

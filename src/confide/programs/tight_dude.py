@@ -1,11 +1,11 @@
-"""`TightDude`: whole shares at average prices. The shares fit the supplies except with probability beta, and a lie
-gains little on average.
+"""`TightDude`: each participant receives one whole action and pays the average prices. The shares fit the supplies
+except with probability beta, and a lie gains little on average.
 
-A part of every supply is kept in reserve before the prices are computed. The reserve covers the excess of the averages,
-the additional load of participants who receive their favourite instead, and the additional load from drawing one whole
-response for everybody else. The reserve is known before the run, because it follows from the regret bound. This reserve
-is large, and the mechanism is refused if the reserve is the whole supply of a constraint. `TightDude` needs many
-rounds, and many people for each constraint.
+A part of every supply is kept in reserve before the prices are computed. The reserve covers three loads: the excess of
+the average responses, the additional load of participants who receive their favourite action instead, and the
+additional load from drawing one whole response for everybody else. The reserve is known before the run, because it
+follows from the regret bound. This reserve is large, and the mechanism is refused if the reserve is the whole supply of
+a constraint. `TightDude` needs many rounds, and many people for each constraint.
 
 Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 """
@@ -113,14 +113,15 @@ def reserve_needed(
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightDude(Dude[PathBillboard]):
-    """Mechanism in which each participant's share is one whole action at the average prices, and the load of every
-    constraint is within its supply.
+    """Mechanism in which each participant's share is one whole action at the average prices. The load of every
+    constraint is within its supply, except with probability beta.
 
     The mechanism is for packing programs only. The dual bound of the program must also hold with less supply, as a dual
     bound of V/Lmin does, for the largest value V and the smallest nonzero entry Lmin of a contribution. Participants
-    who would gain more than alpha by another choice at the charged prices receive their favourite. All others receive
-    their best response to one main round, which public randomness draws after all records have been collected. On
-    average over the draw of the round, the drawn response equals the participant's average response.
+    who would gain more than alpha by another choice at the charged prices receive their favourite, the best action at
+    these prices. All others receive their best response to one main round, which public randomness draws after all
+    records have been collected. On average over the draw of the round, the drawn response equals the participant's
+    average response.
 
     The table of shares has two columns: "action", in the form of `program.describe`, and "price", in units of value.
 
@@ -321,9 +322,9 @@ class TightDude(Dude[PathBillboard]):
                 program with the reserve subtracted from its supply.
 
         Returns:
-            Promises about the number of participants who received their favourite instead, about the excess of each
-            constraint over the whole supply, and about the optimum less the value. Each promise states its own
-            probability of failure.
+            Promises about the number of participants who received their favourite in place of the drawn action, about
+            the excess of each constraint over the whole supply, and about the optimum less the value. Each promise
+            states its own probability of failure.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")

@@ -90,9 +90,9 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     sensitivity as a round. The table of shares has the column "action", in the form of `program.describe`.
 
     If alpha is given, the average prices are charged, and the table of shares has a column "price". Participants who
-    would gain more than alpha by another choice at these prices receive their favourite, and a bound on the gain of
-    lies is promised. The bound takes into account that a participant's own share changes the probability of acceptance
-    a little.
+    would gain more than alpha by another choice at these prices receive their favourite, the best action at these
+    prices. A bound on the gain of lies is promised. The bound takes into account that a participant's own share changes
+    the probability of acceptance a little.
 
     Raises:
         InvalidInput: a number out of range, or a program that is no packing program.
@@ -245,7 +245,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         """Upper bound on the gain from a lie, in units of value, on average over the prices, the public draw and the
         audit; infinite if nothing is charged.
 
-        Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
+        Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit), where V is the largest value,
+        U the largest utility, and TV the total variation distance under two records.
         """
         return self.gain_of(1)
 

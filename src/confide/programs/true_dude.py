@@ -3,7 +3,7 @@ these prices receives that share.
 
 A lie can help its author only through the prices. The prices are differentially private, so nobody gains much by a lie,
 whatever the other participants report. Truthfulness costs a little feasibility and value, because the prices do not
-take reassignments into account.
+take into account that some participants receive another share.
 
 Source: Wu 2017, Algorithm 10; spec convex_programs 6.1.
 """
@@ -66,9 +66,8 @@ class TrueDude(PrivDude):
     The mechanism is for packing programs only: no value or contribution is negative, and everybody may have nothing.
     Participants may lie about their wishes and values; their contributions must be verified.
 
-    The table of shares has the two columns of `PrivDude`, and the column "price", the charge for the average. The
-    charge is the price of the average at the average prices, each rounded to a multiple of 2^-24. The exact charge is
-    given as the nearest double.
+    The table of shares has the two columns of `PrivDude`, and the column "price", the charge for the average response.
+    The charge is computed with the average prices, rounded to multiples of 2^-24, and is given as the nearest double.
 
     Raises:
         InvalidInput: a program that does not allow prices to be charged, or an alpha that is no larger than the
@@ -172,9 +171,9 @@ class TrueDude(PrivDude):
             certificate: certificate of a run of the mechanism, `outcome.certificate`.
 
         Returns:
-            Promises about the number of participants who received their favourite instead, about the excess of each
-            constraint, and about the optimum less the value. All these promises together hold with probability at least
-            1 - 2 beta, where beta is the failure probability of the certificate.
+            Promises about the number of participants who received their favourite in place of their average, about the
+            excess of each constraint, and about the optimum less the value. All these promises together hold with
+            probability at least 1 - 2 beta, where beta is the failure probability of the certificate.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")

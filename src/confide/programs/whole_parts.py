@@ -1,17 +1,18 @@
 """Whole shares: each participant receives their response in one main round, which public randomness draws. The share is
 charged at the average prices, or is free of charge.
 
-Participants who would gain more than alpha by another choice at the charged prices receive their favourite instead. On
-average over the draw, the value and the price of all other participants' actions equal those of their average.
+Participants who would gain more than alpha by another choice at the charged prices receive their favourite instead, the
+best action at these prices. For every other participant, the mean value and price of the drawn action equal the value
+and price of the participant's average response.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
 
-Public randomness draws one main round for each participant. The response in the drawn round is a whole action, and its
-mean over the draw is the participant's average.
+Public randomness draws one main round for each participant. The response in the drawn round is a whole action, and the
+mean over the draw is the participant's average response.
 
 The seed is drawn after all records have been collected, because participants who knew their round while reporting would
-report for that round alone. The seed is no secret that protects anybody: after the run everybody may verify every draw.
-A draw has 2^32 values, so a round's probability differs from 1/T by at most 2^-32.
+report for that round alone. The seed is public after the run, so that everybody can verify every draw. A draw has 2^32
+values, so a round's probability differs from 1/T by at most 2^-32.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
 
@@ -119,8 +120,8 @@ class Terms:
         alpha: largest gain by another choice at which a participant counts as satisfied, a whole number of units of
             2^-24/`program.scale` of value. None if nothing is charged and everybody receives the drawn action.
         payments: rule for the price of a share. With "average", the price is the price of the received action at the
-            charged prices. With "scaled", the price is the value of the drawn action, times the price of the average,
-            divided by the value of the average.
+            charged prices. With "scaled", the price is the value of the drawn action, times the price of the average
+            response, divided by the value of the average response.
     """
 
     alpha: int | None = None
@@ -135,8 +136,8 @@ class WholeParts(NamedTuple):
         actions: (m, width) action of each participant.
         price: (m,) prices in units of 2^-24/`program.scale` of value; empty where nothing is charged.
         unsatisfied: number of participants who receive their favourite in place of the drawn action.
-        not_worth: number of participants who receive nothing, because the value of their average is below its price.
-            The number is 0 without scaled payments.
+        not_worth: number of participants who receive nothing, because the value of their average response is below its
+            price. The number is 0 without scaled payments.
     """
 
     actions: NDArray[np.int32]
@@ -195,7 +196,7 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
 
     Args:
         program: program that the action belongs to.
-        record: the participant's record; None for a slot without one.
+        record: the participant's record; None for an empty slot.
         index: the participant's place on the public list of slots, in 0..n-1.
         board: billboard of the run, with the path of prices and the seed of the public randomness.
         terms: rule for the payments.
@@ -320,7 +321,7 @@ class AuditedBillboard(PathBillboard):
 
 
 def packing_only(program: Program, what: str) -> None:
-    """Refuse a program that is no packing program. In such a program, giving nothing to a participant may be
+    """Refuse a program that is no packing program. Outside packing programs, giving nothing to a participant may be
     impossible, or may not lower the loads.
 
     Args:
@@ -337,8 +338,8 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """Upper bound on the sum, over all main rounds, of the error of the round's probability. A round is not drawn with
-    probability exactly 1/T, since a draw has only 2^32 values.
+    """Upper bound on the sum, over all main rounds, of the difference between the probability of the round and 1/T. The
+    difference is not exactly 0, since a draw has only 2^32 values.
 
     Args:
         rounds: number of main rounds T.
@@ -349,9 +350,9 @@ def coin_slip(rounds: int) -> float:
 def sparse_rows(
     program: Program, records: Any, actions: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Nonzero contributions of each participant's action, as three arrays: the number of nonzero contributions of each
-    participant, shape (m,), and the constraint and the size, in load units of 2^-20, of each nonzero contribution,
-    shape (z,).
+    """Nonzero contributions of each participant's action, as three arrays. The first, shape (m,), has the number of
+    nonzero contributions of each participant. The other two arrays, shape (z,), have the constraint and the size, in
+    load units of 2^-20, of each nonzero contribution.
 
     Args:
         program: program that the records belong to.

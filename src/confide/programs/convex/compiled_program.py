@@ -1,12 +1,12 @@
-"""`ConvexProgram`: a program with a template, the program of one participant, that was written in cvxpy and compiled to
-arrays.
+"""`ConvexProgram`: a program in which all participants share a template. The template is the program of one
+participant, written in cvxpy and compiled to arrays.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 8.
 
 `check_tau` compares a declared dual bound tau with public or invented records.
 
-A dual bound tau holds for an instance, a set of records, if and only if some optimal prices are at most tau, each at
-most the tau of its constraint. For quadratic values, prices are optimal if and only if they are optimal for the
+A dual bound tau holds for an instance, a set of records, if and only if there are optimal prices that are each at most
+the tau of their constraint. For quadratic values, prices are optimal if and only if they are optimal for the
 linearisation of the values at the optimum. So a linear program finds the smallest multiple of tau that bounds some
 optimal prices, even for quadratic values.
 
@@ -65,12 +65,12 @@ class ConvexProgram(Program):
     """A program of n people with the same template and different records. The function `convex_program` makes programs
     of this class.
 
-    Where the code recognises no special shape, OSQP finds responses, and weak duality proves each response to be within
-    `oracle_error` of the best one. A response without this proof, or beyond a declared bound, is replaced by the null
-    action, both in the run and when a participant computes their share. All promises refer to the program in which a
-    participant with a null response has nothing. The constraints of the template are met up to about 2^-18. A
-    participant's computation gives the same bits as the run with the same version of OSQP on the same kind of machine.
-    On another kind of machine, responses may differ in the last rounded digit, 2^-20.
+    For a template without a special shape (`shapes`), the solver OSQP finds responses, and weak duality proves each
+    response to be within `oracle_error` of the best response. A response without this proof, or beyond a declared
+    bound, is replaced by the null action, both in the run and when a participant computes their share. All promises
+    refer to the program in which a participant with a null response has nothing. The constraints of the template are
+    met up to about 2^-18. A participant's computation gives the same bits as the run with the same version of OSQP on
+    the same kind of machine. On another kind of machine, responses may differ in the last rounded digit, 2^-20.
 
     An action is 0 followed by the participant's variables, in units of 2^-20. The null action is all -1. A record is a
     mapping from the name of each field to an array of the field's shape. The data of all slots are a mapping from the
@@ -358,8 +358,8 @@ class ConvexProgram(Program):
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
 
     def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-        """A share as a mapping from each variable to an array. For averages, the array is the mean over the main
-        rounds. For whole shares, the array is the variable's value.
+        """A share as a mapping from each variable to an array. If the share is an average, the array is the mean over
+        the main rounds. If the share is one action, the array is the variable's value.
 
         The null action is converted to zeros. Variables without a name of their own are called x0, x1 and so on, in the
         order in which they first occur in the value, the coupling and the constraints.

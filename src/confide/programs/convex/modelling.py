@@ -47,7 +47,7 @@ def convex_program(
         coupling: cvxpy expression, of size k, of the participant's contribution to each coupling constraint, convex in
             the variables.
         record: mapping from the name of each field of a record to (Parameter, least, largest). The field may have
-            numbers from `least` to `largest`, each of which is a number or an array of the Parameter's shape.
+            numbers from `least` to `largest`. Each of these bounds is a number or an array of the Parameter's shape.
         tau: (k,) dual bound of each coupling constraint, or one number for all; tau must be declared. A dual bound is
             an upper bound on the increase of the optimum by one unit of excess over the supply. Suppose that everybody
             may have nothing, contributions are not negative, and every action that contributes anything adds at least L

@@ -1,10 +1,10 @@
-"""Bounds that hold for every record in the public ranges: a range for each number of z, the vector of all variables of
-a template, the largest contributions, and the largest and smallest value.
+"""Bounds that hold for every record in the public ranges. The bounds are the largest contributions, the largest and
+smallest value, and a range for each number of z, the vector of all variables of a template.
 
 Each bound is the optimum of a linear program over a superset of the feasible points. A coefficient that depends on the
-record is replaced by the end of its range that allows more. The replacement is valid where the coefficient's variable
-is never negative. Rows in which such a variable may be negative are left out. Variables that are computed by steps are
-bounded by the linear program and by interval arithmetic. The bounds use no record.
+record is replaced by the end of its range that makes more points feasible. The replacement is valid where the variable
+with this coefficient is never negative. Rows in which that variable may be negative are left out. Variables that are
+computed by steps are bounded by the linear program and by interval arithmetic. The bounds use no record.
 
 Source: spec convex_programs 1 and 8 (constants by LP over a public superset).
 """
@@ -31,7 +31,7 @@ _SLACK = 1e-9  # of a solver, relative
 @wire("Extent", "entry total most least signed slopes load_slopes value_slope")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Extent:
-    """Largest values and contributions of the template, over the public ranges.
+    """Largest values and contributions of the template, over the public ranges of records.
 
     Args:
         entry: largest absolute contribution to one coupling constraint, in natural units of load.
@@ -63,7 +63,7 @@ def boxed(template: Template, names: list[str]) -> Template:
         names: (a,) name of each number of x, for error messages.
 
     Raises:
-        InvalidInput: no public constraint bounds some variable, or no z is feasible for any record.
+        InvalidInput: a variable is not bounded by public constraints, or no z is feasible for any record.
     """
     lower, upper = np.full(template.columns, -np.inf), np.full(template.columns, np.inf)
     for row, column, coefficient in _single(template):  # bounds of one variable, the same for all records
@@ -89,7 +89,7 @@ def boxed(template: Template, names: list[str]) -> Template:
 
 
 def extent(template: Template) -> Extent:
-    """Largest values and contributions of the template, over the public ranges.
+    """Largest values and contributions of the template, over the public ranges of records.
 
     Args:
         template: template with bounds on every number of z, from `boxed`.

@@ -50,11 +50,12 @@ class Shape:
         weights: (a,) weights >= 0 of the knapsack constraint; empty without a knapsack constraint.
         capacity: capacity of the knapsack constraint, in units of 2^-20.
         full: whether the knapsack constraint is an equation.
-        pieces: (k, a) index of the entry of A that states the contribution of a unit of each variable to each coupling
-            constraint; -1 for no contribution.
-        fixed: (k,) index of the row of A with the limit that states the part of each contribution that does not depend
-            on x.
-        signs: (k,) nonzero divisor of each contribution: the contribution is (limit - sum of entries times x)/divisor.
+        pieces: (k, a) index of the entry of the template's matrix A that states the contribution of a unit of each
+            variable to each coupling constraint; -1 for no contribution.
+        fixed: (k,) index of the row of A with a right-hand side that states the part of each contribution that does not
+            depend on x.
+        signs: (k,) nonzero divisor of each contribution: the contribution is (right-hand side - sum of entries times
+            x)/divisor.
     """
 
     low: _Ints

@@ -39,20 +39,21 @@ class Template:
     """The arrays of one participant's program. All arrays of a template are public; `convex_program` makes them.
 
     The numbers that a record determines are stored in this order: q (n numbers), d, the nonzero entries of A in the
-    order of its columns (e numbers), and l (m numbers).
+    order of its columns (e numbers), and l (one number for each of the rows of A).
 
     Args:
         names: name of each field of a record.
         shapes: shape of each field.
         low: (p,) smallest allowed value of each number of a record, one field after the other.
         high: (p,) largest allowed value of each number of a record.
-        starts: (n + 1 + e + m + 1,) indices in `sources` and `factors` at which the affine map of each number begins.
-        sources: (z,) index, among the p numbers of a record, of each number that an affine map uses.
-        factors: (z,) factor of each number in `sources`.
-        constants: (n + 1 + e + m,) constant term of each affine map.
+        starts: (n + 1 + e + rows + 1,) indices in `sources` and `factors` at which the affine map of each number
+            begins.
+        sources: (w,) index, among the p numbers of a record, of each number that an affine map uses.
+        factors: (w,) factor of each number in `sources`.
+        constants: (n + 1 + e + rows,) constant term of each affine map.
         entry_rows: (e,) rows of A's entries.
         entry_columns: (e,) columns of A's entries, ascending.
-        equal: (m,) whether each row is an equation.
+        equal: (rows,) whether each row is an equation.
         quadratic: (n, n) matrix P of the quadratic objective.
         variables: names of the variables in x, in order.
         variable_shapes: shape of each variable.
@@ -111,15 +112,15 @@ class Template:
 
     @cached_property
     def by_rows(self) -> tuple[_Ints, _Ints]:
-        """Nonzero entries of A row by row: the index at which each row begins, shape (m + 1,), and the indices of the
-        entries, shape (e,).
+        """Nonzero entries of A row by row: the index at which each row begins, shape (rows + 1,), and the indices of
+        the entries, shape (e,).
         """
         order = np.argsort(self.entry_rows, kind="stable")
         return np.searchsorted(self.entry_rows[order], np.arange(len(self.equal) + 1)), order
 
     @cached_property
     def varying(self) -> NDArray[np.bool_]:
-        """Whether each of the numbers q, d, A and l can differ between records, shape (n + 1 + e + m,)."""
+        """Whether each of the numbers q, d, A and l can differ between records, shape (n + 1 + e + rows,)."""
         found = np.zeros(len(self.constants), dtype=bool)
         moved = np.flatnonzero((self.factors != 0.0) & (self.high[self.sources] > self.low[self.sources]))
         found[np.searchsorted(self.starts, moved, side="right") - 1] = True
@@ -128,7 +129,7 @@ class Template:
     @cached_property
     def ranges(self) -> tuple[_Reals, _Reals]:
         """The smallest and the largest value of each of the numbers q, d, A and l over all records in the ranges, two
-        arrays of shape (n + 1 + e + m,).
+        arrays of shape (n + 1 + e + rows,).
         """
         least, most = self.constants.copy(), self.constants.copy()
         owner = np.repeat(np.arange(len(self.constants)), np.diff(self.starts))
@@ -138,7 +139,7 @@ class Template:
         return least, most
 
     def numbers(self, theta: _Reals) -> _Reals:
-        """The numbers q, d, A and l of records, shape (m, n + 1 + e + m).
+        """The numbers q, d, A and l of m records, shape (m, n + 1 + e + rows).
 
         Args:
             theta: (m, p) numbers of m records, one field after the other, each in its range.

@@ -84,10 +84,10 @@ class AggregativeGame(Program):
     A record is a pair of arrays. The first array, shape (A, k), has the contributions of each action, each at most
     `largest` in absolute value. The second array, shape (A,), says which actions are allowed, usually those that are
     `nearly_best` at the target. At least one action must be allowed. Actions have no values to maximise. The goal is a
-    small distance of the sum from each of the k target numbers, which the certificate's `excess` bounds. The coupling
-    constraints are equations, so prices can have either sign. Contributions are rounded to the nearest multiple of
-    2^-20, or towards zero where their sum would be above `largest_sum`. The promises are about the rounded
-    contributions.
+    sum of contributions that is close to each of the k target numbers. The certificate's `excess` bounds the distance
+    from each number. The coupling constraints are equations, so prices can have either sign. Contributions are rounded
+    to the nearest multiple of 2^-20, or towards zero where their sum would be above `largest_sum`. The promises are
+    about the rounded contributions.
 
     A participant with a record plays allowed actions only. A slot without a record plays -1, which contributes nothing.
 

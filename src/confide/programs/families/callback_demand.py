@@ -76,8 +76,7 @@ class CallbackDemand(SetsOfGoods):
 
     The promises of value and satisfaction hold for objects that always answer with a best set, and give the same answer
     to the same call. The promises of privacy and of feasible averages need only answers that follow the rules and do
-    not change. The output that an object prints and its running time depend on the record, so others must not see
-    either.
+    not change. The printed output and the running time of an object depend on the record, so others must see neither.
 
     Raises:
         InvalidInput: a number out of range.

@@ -35,8 +35,8 @@ class CappedAdditive(SetsOfGoods):
     1], of which the best `cap` count.
 
     The value of a set of up to `cap` goods is the sum of the goods' values, each in [0, 1], so the value of a set can
-    be as large as `cap`. A participant who loses a good loses at most the value of that good, which is at most 1. So
-    the dual bound is still 1. If a smaller bound on the value of a set is public, `most` can state this bound. The
+    be as large as `cap`. A participant who loses a good loses at most the value of that good, which is at most 1. So 1
+    is a dual bound of every good. If a smaller bound on the value of a set is public, `most` can state this bound. The
     promises about lies and about the gap refer to the largest value of a set.
 
     Raises:

@@ -6,8 +6,8 @@ reveal neither the hours when they are at home nor the value of an hour to them.
 
 Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_programs 4 and 7 (erratum 8).
 
-The module also reads load profiles of a day: the power that other consumers draw from a grid, so that the rest can be
-shared.
+The module also reads load profiles of a day: the power that other consumers draw from a grid, so that the rest of the
+grid's capacity can be shared.
 
 The package simbench ships a year of measured profiles in steps of a quarter of an hour. The code of simbench is under a
 BSD licence and its data under the Open Database License; no code or data of simbench is part of this package. Cite:

@@ -60,9 +60,9 @@ class Flow(Program):
     The value of a route is the saving against the escape, escape - cost. So the null action and a slot without a record
     have value 0, and the program is a packing program. The total cost of all participants with a record is `escape`
     times their number, less the value. A route that costs more than the escape is not used. An action lists the arcs of
-    a path, by their numbers from 0, in the order of the path. Of several best responses, the escape is chosen, or else
-    a path with the fewest arcs, and of these the first in the lexicographic order of arcs' numbers. Costs and prices
-    are not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is a simple path.
+    a path, by their numbers from 0, in the order of the path. Among equally good responses, the escape is preferred,
+    then a path with fewer arcs, then the first path in the lexicographic order of arcs' numbers. Costs and prices are
+    not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is a simple path.
 
     The dual bound is `escape`: a participant who has to leave an arc may have to take the escape.
 

@@ -195,7 +195,7 @@ def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
 
 
 def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most: int) -> list[tuple[int, ...]] | None:
-    """All simple paths, each as the numbers of its arcs, or None if there are more than `most` paths.
+    """All simple paths from source to sink, each as the numbers of its arcs; None if there are more than `most` paths.
 
     Args:
         arcs: (tail, head) of each arc, as numbers of nodes from 0.
