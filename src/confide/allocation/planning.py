@@ -87,9 +87,9 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         error: upper bound E >= 0 on an error, in bidders or bids, which holds except with the failure probability. For
             PMatch, `error` bounds the error of every published count. For SinkhornMatch, `error` bounds the error of
             the final count of bidders who ask for a good.
-        reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
-            copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
-            final clearing, `reserve` is the reserve that the first cut of the clearing needs.
+        reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for the good as
+            there are copies. The reserve is the price of the promise that no good is given beyond its supply. For a
+            PMatch with a final clearing, `reserve` is the bound on the noise in a good's first cell.
         crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to the predictions for that kind.
         alike: predicted share of the optimal welfare if all people have the same values, so that prices cannot tell
             them apart.
@@ -98,8 +98,8 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         passed_over: mapping from kind of synthetic population to the predictions for `other` on the same populations;
             empty if no other mechanism was compared. If options force a `PMatch` that charges prices, a `SinkhornMatch`
             is still compared, unless it is refused.
-        refused: reason why no other mechanism was compared; empty if one was compared, or if there are enough copies of
-            every good.
+        refused: reason why no other mechanism was compared; empty if another mechanism was compared, or if there are
+            enough copies of every good.
         draws: number of noise draws in a run. A release of the counts of k goods takes k draws.
         seconds: rough time of a run with secure noise, in seconds: 8 microseconds for each noise draw, plus the
             computation on the values on one core.
@@ -279,14 +279,14 @@ def plan(
     """Choose a mechanism for public sizes, and predict its welfare on synthetic bidders.
 
     Args:
-        people: number n >= 1 of public slots.
+        people: number n >= 1 of public positions for bidders.
         goods: number k >= 1 of goods.
         supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
         delta: delta in [0, 1); 0 is pure privacy.
         mechanism: "any" to choose the better mechanism, or "pmatch" or "sinkhorn" to force one.
         prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. The
-            default is instances A and B.
+            default is synthetic rows of `instance_a` and `instance_b`.
         runs: number of synthetic populations of each kind, each with noise of its own.
         seed: seed of the first population and its noise.
         named: number of goods with a value in one row of a sparse table; None for a dense table. The number is used
