@@ -47,8 +47,8 @@ __all__ = ["Ascending", "check_billboard", "tight_reserve"]
 
 
 def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
-    """Check that the rounds and the final clearing on a billboard follow from its releases. The fields `cutoffs`,
-    `surplus` and `welfare` must be present exactly if the auction publishes them.
+    """Check that the rounds and the final clearing on a billboard follow from the billboard's releases. The fields
+    `cutoffs`, `surplus` and `welfare` must be present exactly if the auction publishes them.
 
     Args:
         auction: auction with its public parameters.
@@ -144,10 +144,10 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
 
         max(0, max_t noise_t) - noise_N <= m - 1
 
-    Whatever bids were made, the number of holders of a good is then at most s' plus the left-hand side of the
-    inequality, where s' is the effective supply. The law of the noise does not depend on the bids. The noise at a
-    release has another law if the choice of the release depends on the data. Where a run may end early, the left-hand
-    side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+    Let s' be the effective supply. Whatever bids were made, the number of holders of a good is at most s' plus the
+    left-hand side of the inequality. The law of the noise does not depend on the bids. The noise at a release has
+    another law if the choice of the release depends on the data. Where a run may end early, the left-hand side is
+    therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
 
     The law of the left-hand side is simulated with public randomness, and m follows from an upper confidence bound on
     the quantile of that law. If the simulation would take more than 2^27 draws, m comes from a Chernoff bound. The
@@ -197,8 +197,8 @@ _MOST_STEPS = 2**30
 class Ascending(Market[AuctionBillboard]):
     """Base of auctions in which each bidder bids on at most one good in each round, and at most `bid_cap` times in all.
 
-    If `reserve` is left out, it is `needed_reserve`, which is 0 for an auction with a final clearing. With a smaller
-    reserve nothing is promised about the number of copies that are given.
+    If `reserve` is left out, the reserve is `needed_reserve`, which is 0 for an auction with a final clearing. With a
+    smaller reserve nothing is promised about the number of copies that are given.
 
     Raises:
         InvalidInput: a number out of range.

@@ -2,8 +2,8 @@
 faults.
 
 No audit uses the valuations of real bidders. Privacy audits run on markets of eight synthetic bidders, for which the
-privacy loss is exact. Audits of the assignment and of the claims about it run on as many synthetic bidders as the
-campaign has.
+privacy loss is exact. Audits of the assignment, and of the claims about the assignment, run on as many synthetic
+bidders as the campaign has.
 
 One privacy audit runs a market at the campaign's own size. Audits of tiny markets show the privacy loss that a rule of
 the market causes, but they miss effects that occur only among many bidders. The audit at full size keeps the campaign's
@@ -13,7 +13,7 @@ another row of values, or with an empty row, and computes the exact loss along t
 loss to the promised loss shows how much smaller the noise could be before the audit flags the market.
 
 Tiny markets, of eight bidders, are audited on neighbouring data sets along one common transcript, in three ways. None
-of them uses sampling:
+of the three ways uses sampling:
 
 - The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
 - The loss along the transcript is computed from the true sums of both runs. For each kind of noise draw, this loss must

@@ -265,8 +265,8 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
 def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     """Check that a run exceeds the supply of a good at most as often as the failure probability gamma allows.
 
-    With truncation, the audit makes a single run, which must not exceed the supply. If gamma affects only how the goods
-    are given out after the last release, the audit makes a single run with a gamma of 10^-9, which must not exceed the
+    With truncation, the audit makes a single run, which must not exceed the supply. If gamma affects only the choice of
+    holders after the last release, the audit makes a single run with a gamma of 10^-9. This run must not exceed the
     supply. In all other cases the audit makes as many runs as the statistical test needs.
 
     Args:
@@ -351,12 +351,12 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most e^epsilon/(1 +
     e^epsilon), whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial
     variable with success probability e^epsilon/(1 + e^epsilon). If neighbours differ in the presence of a bidder, 2
-    epsilon stands in place of epsilon. Where the success probability is near 1, the audit shows nothing, and its row
-    says so.
+    epsilon stands in place of epsilon. Where the success probability is near 1, the audit shows nothing, and the audit
+    row says so.
 
     Args:
-        mechanism: mechanism with the rules of the run. Its numbers of bidders, goods and copies are replaced by those
-            of the market with spies.
+        mechanism: mechanism with the rules of the run. The mechanism's numbers of bidders, goods and copies are
+            replaced by the numbers of the market with spies.
         seed: seed of the secret bits, of the spies' tastes and of the noise.
         allocation: good of each bidder, shape (n,), to use in place of the mechanism's allocation; None to run the
             mechanism.

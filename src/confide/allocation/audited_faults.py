@@ -42,8 +42,8 @@ else:
 
 
 def faults(mechanism: Market) -> dict[str, type[Any]]:
-    """Mapping from the description of a fault to the class that adds it to the mechanism's class, for each fault that
-    the mechanism can have.
+    """The faults that a mechanism can have. The result maps the description of each fault to the class that adds the
+    fault to the mechanism's class.
 
     Args:
         mechanism: market of eight bidders, from `tiny`, without a fault.

@@ -279,7 +279,7 @@ class HistoryLoss:
             if a number that depends on the row was released without noise.
         most: largest loss over all values that the noise could take around the same true sums: an epsilon, or a rho if
             the noise is Gaussian.
-        promised: promised upper bound on `most`, in the same parameter.
+        promised: promised upper bound on `most`, in the same parameter as `most`.
         moved: mapping from the first word of the names of noise draws to the l1 distance between the true sums of these
             draws under the two rows.
     """
@@ -431,8 +431,8 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
 
 
 def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
-    """The exact privacy loss |ln ratio| of everything that one simulated run released, between a bidder's record and
-    another one.
+    """The exact privacy loss |ln ratio| of everything that one simulated run released, between two records of one
+    bidder.
 
     Args:
         mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or another mechanism with a rule for `own_parts`.

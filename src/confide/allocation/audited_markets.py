@@ -1,5 +1,5 @@
 """Markets of eight bidders under a campaign's rules, worst-case neighbouring data sets for these markets, and the
-privacy charge for each part of the noise.
+privacy charge for each kind of noise draw.
 """
 
 from __future__ import annotations

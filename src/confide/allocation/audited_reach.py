@@ -230,7 +230,7 @@ def staggered_auction(
 def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
                      billboard: AuctionBillboard) -> tuple[int, int]:
     """The l1 distances between the bids, and between the reports of being outbid, of two rows along a history. Both
-    follow from the rows' own replays of the history.
+    distances follow from replays of the history with each of the two rows.
 
     Args:
         first: bidder's row in one world, shape (k,).
@@ -277,7 +277,7 @@ class BundleBidder:
         most: largest number of goods that add to the value of a bundle.
         supply: effective supply s'. A held good is outbid when more than s' bids were counted after the bidder's own.
         increment: step alpha from one price to the next.
-        tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
+        tested: time at which outbid goods are dropped: "slot" or "round_end".
         held: mapping from each good that the bidder holds to the published count of bids on the good just before the
             bidder's bid on it.
     """
@@ -326,8 +326,8 @@ class BundleBidder:
 
 
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
-    """The l1 distance between the bids and reports of an additive bidder and those of a bidder who wants one good,
-    along one history.
+    """The l1 distance, along one history, between the bids and reports of two bidders: an additive bidder, and a bidder
+    who wants one good.
 
     The additive bidder bids in every round. The bidder who wants one good is content until their good is outbid, which
     happens between the end of a round and the bidder's next slot (turn to bid). With tests at the end of a round, the

@@ -60,9 +60,9 @@ class AuctionBillboard(AnyBillboard):
         reports: noisy running counts of bidders' reports to the halting test, one for each round after which the test
             was made. The array is empty if the halting test has no counter of reports.
         clearing: final clearing; None if every holder keeps their good.
-        cutoffs: for each good, the position in the public order of bidders from which on holders do not get the good,
-            because the supply is used up; shape (k,). The position is n for a good with enough copies. `cutoffs` is
-            None if the mechanism never takes goods from holders.
+        cutoffs: one position in the public order of bidders for each good, shape (k,). From this position on, holders
+            do not get the good, because the supply is used up. The position is n for a good with enough copies.
+            `cutoffs` is None if the mechanism never takes goods from holders.
         surplus: noisy sum of all bidders' best gains (value less price) at the final prices, in units of value, as a
             multiple of 2^-20; None without a certificate.
         welfare: noisy sum of the values of all assigned goods to their holders, in units of value, as a multiple of

@@ -138,7 +138,7 @@ class Halting:
             None if vector is None else vector.arm(noise, "halting", line=HALTING_TEST))
 
     def start_within(self, session: NoiseSession, part: str) -> HaltingTest:
-        """Start the test for one run, with its counter charged together with the counters of bids.
+        """Start the test for one run. The test's counter is charged together with the counters of bids.
 
         Args:
             session: session that charges the privacy loss of the counters of bids.
@@ -242,9 +242,9 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """The limit on the age of bids for each good, shape (k,): the largest bound in `edges` such that the supply
-        suffices for all bids up to that age, except with the failure probability. The limit is -1 for a good without
-        such a bound.
+        """The limit on the age of bids for each good, shape (k,). The limit is the largest bound in `edges` such that
+        the supply suffices for all bids up to that age, except with the failure probability. The limit is -1 for a good
+        without such a bound.
 
         Args:
             cells: noisy cells as released, shape (k, B).

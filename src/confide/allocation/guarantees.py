@@ -327,8 +327,8 @@ class EquilibriumPromises(Declared):
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """Whether each of the four statements is vacuous before a run, since its bound is no better than the trivial
-        bound.
+        """Whether each of the four statements is vacuous before a run, because the statement's bound is no better than
+        the trivial bound.
         """
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)

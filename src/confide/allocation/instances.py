@@ -346,8 +346,8 @@ class SpyGadgets(Declared):
 
     @property
     def optimum(self) -> NDArray[np.int64]:
-        """An allocation with the largest welfare, shape (n,), with -1 for none: every real bidder gets their good, and
-        the spies get the remaining copies of the good that they want.
+        """An allocation with the largest welfare, shape (n,), with -1 for none. Every real bidder gets the good that
+        they want. The spies get the remaining copies of the good that the spies want.
         """
         held = np.repeat(2 * np.arange(len(self.bits)) + self.tastes, self.supply + 1)
         held[:: self.supply + 1] = 2 * np.arange(len(self.bits)) + self.bits

@@ -3,12 +3,12 @@ alone.
 
 `PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400
 to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by
-.2 of the optimum where the number of copies times epsilon is 400, and by .06 where it is 4,000. At 40,000 there is
-hardly any noise, and `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are
-even, except for 100 goods with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of
+.2 of the optimum where the number of copies times epsilon is 400, and by .06 where this product is 4,000. At 40,000
+there is hardly any noise, and `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms
+are even, except for 100 goods with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of
 `SinkhornMatch` is larger: .25 at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the
-prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise and halting rules. Its
-holders are the bidders with the latest bids, and are not drawn by lot.
+prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise and halting rules. The
+holders in a `PMatch` are the bidders with the latest bids, and are not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
 800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
@@ -54,7 +54,7 @@ _DOUBLINGS = 24
 _TENTHS = 24
 _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
 UNASKED = "goods assigned without any reports"
-"""Name of the baseline that hands out goods without asking anybody. It uses no private data."""
+"""Name of the baseline that hands out goods without asking anybody. The baseline uses no private data."""
 
 _OF_OPTIMUM = "share of the optimum"
 _HARDLY = 1.1  # times the baseline: what is not worth a run

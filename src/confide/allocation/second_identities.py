@@ -131,8 +131,8 @@ def second_ids(
 
     Args:
         market: market that hands out goods.
-        crowds: for each population, a pair: the data of a run, and a function from a position in the public order of
-            bidders, from 0, to the record of the person there.
+        crowds: one pair for each population. The first element is the data of a run. The second element is a function
+            from a position in the public order of bidders, from 0, to the record of the person there.
         held: function from a decoded share to the tuple of the goods in the share.
         worth: function from a record and a tuple of goods to the value of these goods together, in units of value.
     """

@@ -1,7 +1,7 @@
 """The gain of people who agree on one report, or of one person with many ids, and their effect on the answer.
 
 A market for bits pays a report according to the others' reports. A person who controls several reports gains if the
-market compares these reports with each other, so the person makes all of them equal. Three ways to choose the common
+market compares these reports with each other, so the person makes all reports equal. Three ways to choose the common
 report are computed:
 
 - the report that pays more on average without knowledge of any bit, which costs no privacy;

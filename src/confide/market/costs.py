@@ -2,7 +2,7 @@
 
 Each cost function takes a number or an array of levels >= 0 and returns a result of the same shape. The guarantees of
 markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). Both differences are computed without cancellation
-near x = 0.
+near x = 0, except for a `CustomCost`.
 
 `PlainNumbers` is the base class of markets, costs and laws whose fields are checked as declared and stored as Python
 numbers.
@@ -266,8 +266,8 @@ class CustomCost(PlainNumbers, Cost):
     """A user's own cost function, checked at 200 levels between 1e-6 and 50.
 
     Raises:
-        InvalidInput: g(0) is not 0, g' is not positive, g' falls (g is not convex), or g is not the integral of g'. The
-            message names the level at which the check fails.
+        InvalidInput: g(0) is not 0, g or g' is not finite, g' is not positive, g' falls (g is not convex), or g is not
+            the integral of g'. The message names the level at which the check fails.
 
     Example:
         >>> import numpy as np

@@ -3,7 +3,7 @@ the signal model that the market is designed for, or under another one.
 
 A person's interim matrix has the expected payment of each report, jointly with each bit. The interim matrix is computed
 exactly from the law of the others' counts. From the interim matrix `best_response` finds the best replies over all
-channels from the bit to a report. The search reports all equilibria that it finds, including the collusive ones.
+channels from the bit to a report. The search reports all equilibria that it finds, including the collusive equilibria.
 """
 
 from __future__ import annotations

@@ -247,10 +247,11 @@ class MajorityMarket(PlainNumbers, KnownLevel):
     The epsilon-strategy is randomised response at level epsilon. The profile in which everybody plays the
     epsilon-strategy is a strict Nash equilibrium. In this equilibrium the epsilon-strategy earns `quote().margin` more
     than every report that ignores the bit. Other equilibria exist: `symmetric_equilibria` also lists the collusive
-    ones.
+    equilibria.
 
     Raises:
-        InvalidInput: a parameter is out of range, or payments overflow at this level. The message names the parameter.
+        InvalidInput: a parameter is out of range, or payments overflow at the level epsilon. The message names the
+            parameter.
 
     Source: Wang 2016, section 3.3.2 and Theorem 4; spec data_market section 2.2.
 
@@ -414,8 +415,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return _tariff(self, whole("least", least, at_least=1), self.people if largest is None else int(largest))
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of the reports 0, 1, none when `ones` of the OTHERS report 1 and `zeros` report 0, shape (3,
-        ...).
+        """The payments of a person's report 0, 1 or none, if `ones` of the other people report 1 and `zeros` report 0,
+        shape (3, ...).
         """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())

@@ -44,7 +44,7 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
 
     Raises:
         Refused: x^2/g'(x) does not tend to 0 at 0, so that it is always cheaper to buy from more people at smaller
-            levels (erratum E1).
+            levels (erratum E1 of Wang 2016).
 
     Source: Wang 2016, (3.21); spec data_market section 2.5.
 

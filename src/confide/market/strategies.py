@@ -159,7 +159,7 @@ def privacy_level(channel: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Strategy(Declared):
-    """A person's channel from the bit to the report, as a public belief: the others' view of this person's behaviour.
+    """A person's channel from the bit to the report, as all other people believe that the person behaves.
 
     Example:
         >>> round(Strategy.randomised(1.0).level, 12)
@@ -272,7 +272,7 @@ class Reply:
     Args:
         on_one: report that is mostly given on bit 1: 0, 1 or 2 (none).
         on_zero: report that is mostly given on bit 0; equal to `on_one` for an uninformative reply.
-        level: privacy level of the reply, 0 for an uninformative one.
+        level: privacy level of the reply, 0 for an uninformative reply.
         utility: expected payment less the cost of the level.
     """
 

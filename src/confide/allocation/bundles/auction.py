@@ -24,8 +24,8 @@ of this bidder differ. A bidder bids at most once in a round and at most C times
 the sum of all x_r is at most 2 min(C, R), where R is the number of rounds. After the last round there is no report.
 
 A bidder who declines in their slot is idle: they neither bid nor report until they lose a good. At prices that only
-rise, the rule on idle bidders changes nothing for any valuation. The auction enforces the rule, so it also binds a
-program that contradicts itself.
+rise, the rule on idle bidders changes nothing for any valuation. The auction enforces the rule, so the rule also binds
+a program that contradicts itself.
 
 In either world the first bid is in round 1, since a bidder who declines in round 1 holds nothing that they could lose.
 A report says that a bid is left, so a bidder reports after at most min(C, R) - 1 of their bids. The reports of round 1
@@ -396,8 +396,8 @@ class BundleAuction(Running):
     @abstractmethod
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
         """The goods that each bidder holds, with -1 for none, and the published count of each good just before the
-        bidder's bid on it; two arrays of shape (n, b). Goods on which the bidder was outbid after the last test are
-        included.
+        bidder's bid on this good; two arrays of shape (n, b). Goods on which the bidder was outbid after the last test
+        are included.
         """
 
 

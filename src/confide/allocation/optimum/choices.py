@@ -1,4 +1,5 @@
-"""Each bidder's best bundle at given prices, and the goods that small changes of the prices could bring into it.
+"""Each bidder's best bundle at given prices, and the goods that small changes of the prices could bring into this
+bundle.
 
 A bidder takes up to b different goods. The bidder's mark is their b-th largest surplus, or 0 if 0 is larger. A good
 must reach the mark to be taken. Among goods at the mark, bidders keep the goods that they held, and then take goods

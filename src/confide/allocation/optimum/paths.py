@@ -9,9 +9,9 @@ nodes that are types of goods, not bidders. In the end each bidder holds a best 
 with a positive price is full. By weak duality, the final allocation and the final prices are optimal.
 
 *The arcs.* For each pair of goods a heap keeps the bidders who hold the first and could hold the second. The loss by a
-change, apart from prices, is constant, so a heap stays in order while prices move. An arc is dropped when it comes to
-the top of its heap and its bidder no longer holds the good that the arc starts from (skew heaps, Sleator and Tarjan
-1986).
+change, apart from prices, is constant, so a heap stays in order while prices move. The heaps are skew heaps (Sleator
+and Tarjan 1986). At the top of a heap, an arc is dropped if its bidder no longer holds the good that the arc starts
+from.
 
 *The queue* of nodes, for compiled loops, takes out the node with the least key first, and the smaller number among
 equal keys. Keys may fall. `heap` holds the nodes, `place` the position of each node in it (-1 outside), and `keys` the

@@ -65,11 +65,12 @@ class PairMarket(PlainNumbers, KnownLevel):
     The epsilon-strategy is randomised response at level epsilon. The profile in which everybody plays the
     epsilon-strategy is a strict Nash equilibrium among people who know their own bit and nothing else about the others.
     In this equilibrium the epsilon-strategy earns `quote().margin` more than every report that ignores the bit. Other
-    equilibria exist: `symmetric_equilibria` lists the collusive ones. People who know their own group have another best
-    reply, which `audit_groups` computes.
+    equilibria exist: `symmetric_equilibria` lists the collusive equilibria. People who know their own group have
+    another best reply, which `audit_groups` computes.
 
     Raises:
-        InvalidInput: a parameter is out of range, or payments overflow at this level; the message names the parameter.
+        InvalidInput: a parameter is out of range, or payments overflow at the level epsilon; the message names the
+            parameter.
 
     Source: Wang 2016, section 5.3 and Theorem 9; the payment by an average is ours; spec data_market section 4.
 
@@ -153,7 +154,8 @@ class PairMarket(PlainNumbers, KnownLevel):
         return self.payment.table if self.agreement else self.payment.table[:, ::-1]
 
     def quote(self) -> Quote:
-        """The offer to one person; its `payments` are by the person's report (row) and the peer's report (column).
+        """The offer to one person. The offer's `payments` have the person's report in rows and the peer's report in
+        columns.
 
         The lower bound in the quote is the bound of Wang 2016, Proposition 1, which does not depend on the prior.
         `least_pair_payment` in `confide.evidence.wang_2016.data_market` computes the exact lower bound.
@@ -168,8 +170,8 @@ class PairMarket(PlainNumbers, KnownLevel):
         return self.payment.for_one, self.payment.for_zero
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The mean payments of the reports 0, 1, none over peers of whom `ones` report 1 and `zeros` report 0, shape
-        (3, ...).
+        """The payments of a person's report 0, 1 or none, averaged over peers of whom `ones` report 1 and `zeros`
+        report 0, shape (3, ...).
         """
         paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
         return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])

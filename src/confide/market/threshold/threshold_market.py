@@ -408,7 +408,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return (self.payment_of(cost) - spent)[()]
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of the reports 0, 1, none when `ones` OTHERS report 1 and `zeros` report 0, shape (3, ...)."""
+        """The payments of a person's report 0, 1 or none, if `ones` other people report 1 and `zeros` report 0, shape
+        (3, ...).
+        """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
         tables = self.payment_tables(least + 1, int(others.max()) + 1)[others - least]
@@ -550,7 +552,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return attendance_bound(self.people, self.presence, self.reporting)
 
     def thesis_error_bound(self) -> float:
-        """The least error probability that Theorem 8 guarantees for this market; 1 where it guarantees none."""
+        """The least error probability that Theorem 8 of Wang 2016 guarantees for this market; 1 where the theorem
+        guarantees none.
+        """
         return thesis_error(self.people * self.presence, self.signal_accuracy, self.epsilon)
 
     # ---- incentives
