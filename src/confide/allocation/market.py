@@ -268,8 +268,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return plan.certificate(board.prices, board.surplus, board.welfare)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard belongs to this market, and that all other numbers on the billboard follow from its
-        releases.
+        """Check that a billboard belongs to this market, and that the derived numbers on the billboard follow from the
+        billboard's releases.
 
         Raises:
             InvalidInput: a billboard of another market, or a billboard with numbers that no run writes.

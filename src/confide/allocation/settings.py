@@ -46,11 +46,11 @@ sizes, and none was better than the rule by more than .02.
 Source: spec allocation 4.3 with the exact error in place of its Chernoff bound, and thresholds that were measured.
 Batches are half of a supply throughout: smaller batches, with more releases, measured worse even where noise is low.
 
-*Bundles.* The choice depends on the ratio of the counts' error to a supply, and that ratio grows with every good that
-one person may hold. A bidder who holds b goods needs b bids, and replacing a bidder changes up to 2b cells of the
-clearing. So no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies
-for each person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare
-than bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
+*Bundles.* The choice depends on the ratio of the counts' error to a supply. This ratio grows with every good that one
+person may hold. A bidder who holds b goods needs b bids, and replacing a bidder changes up to 2b cells of the clearing.
+So no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies for each
+person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare than
+bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
 
 The table shows shares of the optimum with 800 copies of each good, by copies times epsilon, where k is the number of
 goods and "each" the number of copies for each person. Each pair of numbers has the result of `PAlloc.for_budget` first,
@@ -189,7 +189,7 @@ def usual_error(counter: TreeCounter, failure_probability: float) -> float:
 
 
 def typical(supply: int | tuple[int, ...]) -> int:
-    """A typical supply among unequal ones: half of all copies belong to goods with at least that many copies.
+    """A typical supply among unequal supplies. Half of all copies belong to goods with at least that many copies.
 
     Example:
         >>> typical((1, 50, 100, 100))
