@@ -32,8 +32,7 @@ __all__ = ["COUNTS", "FREE", "OUT", "Auction", "Changes", "Rules", "Running", "b
 # ---- running
 
 COUNTS = "counts"
-"""Name of the line of the privacy charge for the counters of bids. The names of the counters' noise draws begin with
-the same word.
+"""Name of the privacy charge for the counters of bids. The names of the counters' noise draws begin with the same word.
 """
 
 _STEPWISE = 2**12
@@ -47,8 +46,8 @@ _Reals = NDArray[np.float64]
 
 
 def many_steps(horizon: int) -> bool:
-    """Whether a run with `horizon` releases draws the noise of many releases in one block, and adds the noise to the
-    counts itself.
+    """Whether the noise of a run with `horizon` releases is drawn in blocks of many releases, and then added to the
+    counts.
 
     Args:
         horizon: public number of releases in all rounds.
@@ -64,8 +63,8 @@ class Rules:
     Args:
         people: number n of positions for bidders. The positions are public and in a fixed order, and some may be empty.
         goods: number k of goods.
-        supply: effective supply s'_j of each good j: the number of copies less the reserve. The holder of a good is
-            outbid when more than s'_j bids on it were counted after their own.
+        supply: effective supply s'_j of each good j: the number of copies less the reserve. A holder of good j is
+            outbid when more than s'_j bids on good j were counted after the holder's own bid.
         increment: step alpha from one price to the next.
         rounds: largest number R of rounds.
         batch: number g of consecutive bidders who bid between two releases of the counts.
@@ -94,7 +93,8 @@ class Rules:
         return self.rounds * self.slots
 
     def prices(self, counts: NDArray[Any]) -> _Reals:
-        """The prices p_j = alpha floor(count_j / s'_j) at given counts, each rounded once.
+        """The prices p_j = alpha floor(count_j / s'_j) at given counts, shape (k,). Each price is rounded once, to a
+        floating-point number.
 
         Args:
             counts: published counts of bids, shape (k,).
@@ -124,8 +124,8 @@ def publish(
     sums: _Integers, noisy: _Integers, published: _Integers, before: _Integers, prices: _Reals, changes: _Integers,
     found: int,
 ) -> int:
-    """Make one release within a block, and update the prices that depend on the counts. Returns the number of changes
-    recorded up to and including this release.
+    """Make one release of the counts, with noise from a block, and update the prices. Returns the number of changes of
+    counts that are recorded so far, with those of this release.
     """
     before[:] = published
     advance(step, arity, grid, True, increments, drawn, sums, noisy, published)
@@ -146,9 +146,10 @@ class Running(ABC):
         noise: source of the noise.
         stream: first word of the names of the noise draws.
         stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
-            releases is drawn in one block, and the run adds it. The default is True for runs with few releases.
-        session: session that charges the privacy loss of the noise. By default a session is opened for the line
-            `COUNTS` of the privacy charge.
+            releases is drawn in one block, and the run adds the noise to the counts. The default is True for runs with
+            few releases.
+        session: session that charges the privacy loss of the noise. By default a session is opened that charges the
+            loss under the name `COUNTS`.
     """
 
     def __init__(
@@ -194,8 +195,8 @@ class Running(ABC):
         """Finish a round. Returns the number of unsatisfied bidders."""
 
     def play_round(self) -> tuple[int, int]:
-        """Play one round. Returns two private numbers: the bids of the round, and the bidders who are unsatisfied at
-        its end.
+        """Play one round. Returns two private numbers: the number of bids in the round, and the number of bidders who
+        are unsatisfied at the end of the round.
         """
         before = self._bids()
         if self._running is not None:
@@ -247,8 +248,8 @@ def bid(
     prices: _Reals, published: _Integers, cap: int, held: NDArray[np.int32], seen: _Integers,
     latest: NDArray[np.int32], bids: NDArray[np.int32], increments: _Integers,
 ) -> None:
-    """Let each free bidder from `first` to before `last` bid on the good with the largest positive gain, value less
-    price, if there is such a good.
+    """Let each free bidder from `first` to before `last` bid on the good with the largest gain (value less price), if
+    this gain is positive.
     """
     goods = len(prices)
     increments[:] = 0
@@ -329,7 +330,8 @@ class Auction(Running):
         noise: source of the noise.
         stream: first word of the names of the noise draws.
         stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
-            releases is drawn in one block, and the run adds it. The default is True for runs with few releases.
+            releases is drawn in one block, and the run adds the noise to the counts. The default is True for runs with
+            few releases.
     """
 
     def __init__(

@@ -47,15 +47,15 @@ __all__ = ["Ascending", "check_billboard", "tight_reserve"]
 
 
 def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
-    """Check that the rounds and the final clearing on a billboard follow from its releases. Cutoffs and the sums of the
-    certificate must be present exactly if the auction publishes them.
+    """Check that the rounds and the final clearing on a billboard follow from the billboard's releases. The fields
+    `cutoffs`, `surplus` and `welfare` must be present exactly if the auction publishes them.
 
     Args:
         auction: auction with its public parameters.
         board: billboard with the public rules of `auction`.
 
     Raises:
-        InvalidInput: a part of the billboard that no run of this plan writes. The error message names the part.
+        InvalidInput: a field of the billboard that no run of the auction writes. The error message names the field.
     """
     for name in ("step", "good", "count", "reports"):
         _whole(name, getattr(board, name))
@@ -144,14 +144,14 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
 
         max(0, max_t noise_t) - noise_N <= m - 1
 
-    Whatever bids were made, the number of holders of a good is then at most s' plus the left-hand side of the
-    inequality, where s' is the effective supply. The law of the noise does not depend on the bids. The noise at a
-    release has another law if the choice of the release depends on the data. Where a run may end early, the left-hand
-    side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+    Let s' be the effective supply. Whatever bids were made, the number of holders of a good is at most s' plus the
+    left-hand side of the inequality. The law of the noise does not depend on the bids. The noise at a release has
+    another law if the choice of the release depends on the data. Where a run may end early, the left-hand side is
+    therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
 
-    The law is simulated with public randomness, and m follows from an upper confidence bound on the quantile of the
-    left-hand side. If the simulation would take more than 2^27 draws, m comes from a Chernoff bound, which is some 30%
-    larger.
+    The law of the left-hand side is simulated with public randomness, and m follows from an upper confidence bound on
+    the quantile of that law. If the simulation would take more than 2^27 draws, m comes from a Chernoff bound. The
+    reserve is then some 30% larger.
 
     Args:
         counter: tree counter of bids, one counter for each good.
@@ -197,13 +197,14 @@ _MOST_STEPS = 2**30
 class Ascending(Market[AuctionBillboard]):
     """Base of auctions in which each bidder bids on at most one good in each round, and at most `bid_cap` times in all.
 
-    If `reserve` is left out, it is `needed_reserve`, which is 0 for an auction with a final clearing. With a smaller
-    reserve nothing is promised about the number of copies that are given.
+    If `reserve` is left out, the reserve is `needed_reserve`, which is 0 for an auction with a final clearing. With a
+    smaller reserve nothing is promised about the number of copies that are given.
 
     Raises:
         InvalidInput: a number out of range.
         Refused: a reserve that leaves no copy of a good; Gaussian noise without a delta; truncation with too small a
-            reserve, which would cut off holders far more often than delta allows.
+            reserve. Truncation takes goods from holders beyond the supply, and would do so far more often than delta
+            allows.
     """
 
     increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
@@ -252,15 +253,15 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """L1 sensitivity of the reports to the halting test: the largest l1 distance, over all rounds together, between
-        the reports of neighbouring data sets that see the same published numbers.
+        """L1 sensitivity of the bidders' reports to the halting test: the largest l1 distance between the reports, over
+        all rounds together, in two neighbouring data sets with the same published numbers.
         """
         return self.l1_sensitivity * self._bids
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
-        """Sensitivity of the cells of the final clearing, as a pair: the l1 sensitivity and the squared l2
-        sensitivity.
+        """Sensitivity of the cells of the final clearing, as a pair: the l1 sensitivity and the squared l2 sensitivity.
+        A cell counts the bidders for one good with one class of ages of their bids.
         """
         return self.l1_sensitivity, self.l1_sensitivity
 
@@ -273,8 +274,8 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def many_steps(self) -> bool:
-        """Whether a run makes so many releases that it draws the noise in blocks of many releases, and adds the noise
-        itself.
+        """Whether a run makes so many releases that the noise is drawn in blocks of many releases, and then added to
+        the counts.
         """
         return many_steps(self.rounds * self.slots)
 
@@ -305,8 +306,8 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """Public parameters of the counters of bids, one counter for each good. In each of two neighbouring data sets a
-        bidder bids at most C times, and at most once in a round.
+        """Public parameters of the counters of bids, one counter for each good. The counters' noise is calibrated to a
+        bidder who bids at most C times, and at most once in a round, in each of two neighbouring data sets.
         """
         shares = (self.reclear, self.certify_with, self._halting_share)
         left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
@@ -425,10 +426,11 @@ class Ascending(Market[AuctionBillboard]):
                          reports=nothing)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard belongs to this plan: its rounds, clearing and cuts must follow from its releases.
+        """Check that a billboard belongs to this auction. The rounds, the final clearing and the cutoffs on the
+        billboard must follow from the billboard's releases.
 
         Raises:
-            InvalidInput: a billboard of another plan, or one with numbers that no run writes.
+            InvalidInput: a billboard of another auction, or a billboard with numbers that no run writes.
         """
         check_billboard(self, self._own(billboard))
 

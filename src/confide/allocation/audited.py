@@ -2,24 +2,24 @@
 faults.
 
 No audit uses the valuations of real bidders. Privacy audits run on markets of eight synthetic bidders, for which the
-privacy loss is exact. Audits of the assignment and of the claims about it run on as many synthetic bidders as the
-campaign has.
+privacy loss is exact. Audits of the assignment, and of the claims about the assignment, run on as many synthetic
+bidders as the campaign has.
 
 One privacy audit runs a market at the campaign's own size. Audits of tiny markets show the privacy loss that a rule of
 the market causes, but they miss effects that occur only among many bidders. The audit at full size keeps the campaign's
-numbers of bidders and rounds, its noise, and as many goods as fit into a transcript of tolerable length. The audit
-records one run. For some of the bidders, the audit replays the billboard with another row of values, or with an empty
-row, and computes the exact loss along the transcript. The ratio of the largest loss to the promised loss shows how much
-smaller the noise could be before the audit flags it.
+noise, its numbers of bidders and rounds, and as many goods as fit into a transcript of tolerable length. Only very
+large markets are scaled down. The audit records one run. For some of the bidders, the audit replays the billboard with
+another row of values, or with an empty row, and computes the exact loss along the transcript. The ratio of the largest
+loss to the promised loss shows how much smaller the noise could be before the audit flags the market.
 
 Tiny markets, of eight bidders, are audited on neighbouring data sets along one common transcript, in three ways. None
-of them uses sampling:
+of the three ways uses sampling:
 
 - The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
-- For each part of the noise, the loss along the transcript, computed from the true sums of both runs, must be within
-  the charge.
-- The loss along the transcript is also computed from the bidder's own replay of the billboard, which needs no second
-  run.
+- The loss along the transcript is computed from the true sums of both runs. For each kind of noise draw, this loss must
+  be within the charge for these draws.
+- The loss along the transcript is also computed without a second run, by a replay of the billboard with each of the
+  changed bidder's two rows.
 """
 
 from __future__ import annotations
@@ -248,16 +248,16 @@ _SHOWN = 3  # neighbour steps that show noise that is far too small, or none
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
-"""An auction in which some transcript attains the promised loss exactly. It has eight bidders, one round, and a binary
-tree of four levels.
+"""An auction in which some transcript attains the promised loss exactly. The auction has eight bidders, one round, and
+a binary tree of four levels.
 """
 
 
 def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
     """Audit of a tiny market's runs on neighbouring data sets along common transcripts.
 
-    The loss of each part of the noise, and of all parts together, is compared with its charge. The loss of all parts
-    together is also compared with the promise of the market.
+    The loss of each kind of noise draw is compared with the charge for these draws. The loss of all draws together is
+    compared with the whole charge and with the promise of the market.
 
     Args:
         mechanism: market of eight bidders, from `tiny`, without a fault.
@@ -335,8 +335,8 @@ def asked_rows(
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """Privacy audits for bidders who value only the number of their goods, in campaigns with such bidders. The rows are
-    those of the audits `jointly` and `transcript_row`. Campaigns with other bidders give no rows.
+    """Privacy audits for bidders who value only the number of their goods, in campaigns with such bidders. The audit
+    rows are those of the audits `jointly` and `transcript_row`. Campaigns with other bidders give no rows.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -351,12 +351,14 @@ def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
 
 
 def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
-    """Compare the promise with the exact privacy loss along recorded runs. The loss is computed from the changed
-    bidder's own replay of the billboard.
+    """Compare the promise with the exact privacy loss along recorded runs. The loss is computed by replays of the
+    billboard with the changed bidder's two rows.
+
+    If the noise is drawn in blocks, the audit also runs the market on the neighbouring data set with the same releases.
+    This second run must publish the same to all other bidders.
 
     Args:
-        mechanism: market of eight bidders, from `tiny`. If the noise is drawn in blocks, a second run on the
-            neighbouring data set with the same releases must also publish the same to all other bidders.
+        mechanism: market of eight bidders, from `tiny`.
         seed: seed of the synthetic valuations and of the noise of the runs.
         runs: number of runs on each pair of neighbouring data sets, each with other noise.
         pairs: number of pairs of neighbouring data sets on which the audit runs; None for all pairs.
@@ -382,10 +384,10 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
 
 
 def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
-    """Audits by the bidders' own replays of the billboard, for a mechanism that draws its noise in blocks, as campaigns
-    with many releases do.
+    """Audits of a mechanism that draws its noise in blocks, as campaigns with many releases do. The losses are computed
+    by replays of the billboard with the changed bidder's two rows.
 
-    The mutants of this audit never add the noise that was drawn in blocks, or draw noise with a quarter of the scale.
+    One mutant never adds the noise that was drawn in blocks. Another mutant draws noise with a quarter of the scale.
     The list is empty for a mechanism that never draws its noise in blocks.
 
     Args:
@@ -416,10 +418,10 @@ def _has_blocks(mechanism: Market, seed: int) -> bool:
 
 
 def crafted_row(mechanism: Market) -> AuditRow:
-    """Compare the promised epsilon with the log likelihood ratio of a transcript that attains it.
+    """Compare the promised epsilon with the log likelihood ratio of a transcript that attains this epsilon.
 
-    One bidder wants good 0, or good 1 in the neighbouring data set. All other bidders want no good. In the audited
-    history the noise is at least 0 on good 0 and at most 0 on good 1.
+    One bidder wants good 0, or good 1 in the neighbouring data set. All other bidders want no good. Along the audited
+    transcript the noise is at least 0 on good 0 and at most 0 on good 1.
 
     Args:
         mechanism: `CRAFTED`, or a mutant of it.
@@ -439,8 +441,8 @@ def crafted_row(mechanism: Market) -> AuditRow:
 
 
 def crafted() -> Examined:
-    """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show losses of 80
-    and 38.5 nats.
+    """Audit of the auction `CRAFTED` along the transcript that attains the promise of 20 nats. Mutants with too little
+    noise show losses of 80 and 38.5 nats.
     """
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("number of levels by the natural logarithm", NaturalLevels))
     return Examined(named="privacy, an auction of eight", sound=CRAFTED,
@@ -514,9 +516,9 @@ def releases(mechanism: Market) -> Examined:
     """Audit that the privacy cost of all releases of a run equals the cost that follows from the mechanism's
     parameters.
 
-    The mutants spend twice the budget, or release more than their parameters pay for. With truncation, all releases are
-    charged together as one release at the promised cost. In that case the audit compares the costs of the single
-    releases with the budget that they share.
+    One mutant spends twice the budget. The other mutant makes the final count of `SinkhornMatch` twice, or draws the
+    counters' noise with a quarter of the scale. With truncation, all releases are charged together as one release at
+    the promised cost. In that case the audit compares the costs of the single releases with the budget that they share.
 
     Args:
         mechanism: mechanism without a fault.
@@ -533,8 +535,8 @@ def releases(mechanism: Market) -> Examined:
 
 
 def reach_rows(mechanism: Market) -> list[AuditRow]:
-    """Compare the sensitivity that the noise is calibrated for with the largest change by one bidder along the worst
-    public history.
+    """Compare the sensitivity that the noise is calibrated for with the largest change of counts by one bidder along
+    the worst public history (sequence of published counts).
 
     Args:
         mechanism: `PMatch` or `PAlloc`; other mechanisms give no rows.

@@ -152,8 +152,8 @@ class _Run:
 
 
 def scaled(mechanism: Market) -> Market:
-    """The market for bidders with one row of values each. A very large market is scaled down, with the same ratio of
-    noise to supply.
+    """The market of a campaign for bidders whose records are rows of values. A market with more than 2*10^7 values is
+    scaled down, with the same ratio of noise to supply.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -173,8 +173,8 @@ def scaled(mechanism: Market) -> Market:
 
 
 def made_up(mechanism: Market, seed: int) -> NDArray[Any]:
-    """Synthetic values of instance A, shape (n, k). For auctions of bundles, each row is scaled such that it is worth
-    at most 1.
+    """Synthetic values from `instance_a`, shape (n, k). For auctions of bundles, the values are scaled such that no
+    bundle is worth more than 1.
     """
     values = instance_a(mechanism.people, mechanism.goods, seed=seed)
     return values / np.float32(2 * mechanism.goods) if isinstance(mechanism, PAlloc) else values
@@ -187,9 +187,10 @@ def run_of(mechanism: Market, seed: int, values: Any = None) -> _Run:
 
 
 def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
-    """Audits of one run at the campaign's own size, or near it, each with mutants.
+    """Audits of runs at the campaign's own size, or at a smaller size for very large campaigns. Each audit has mutants.
 
-    The audits cover decoding, the supply, the certificate, the utility of bidders, and the guesses of spies.
+    The audits cover decoding, the supply, the certificate, the utility of bidders, and the guesses of spies. The audit
+    of the spies runs on a market of its own.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -231,8 +232,8 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
     Args:
         run: function without arguments that returns a simulated run.
         seed: seed of the choice of the audited bidders.
-        among: description of the bidders of a run that is smaller than the campaign; empty for a run of the campaign's
-            size.
+        among: number of bidders in words, such as "2,000 bidders", for a run that is smaller than the campaign; empty
+            for a run of the campaign's size.
     """
     return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
                     faults={"everybody gets the neighbour's share": lambda: _shifted(run())})
@@ -264,8 +265,9 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
 def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     """Check that a run exceeds the supply of a good at most as often as the failure probability gamma allows.
 
-    If only the arithmetic of the last release depends on gamma, the audit makes a single run with a gamma of 10^-9, and
-    this run must not exceed the supply. In all other cases the audit makes as many runs as the statistical test needs.
+    With truncation, the audit makes a single run, which must not exceed the supply. If gamma affects only the choice of
+    holders after the last release, the audit makes a single run with a gamma of 10^-9. This run must not exceed the
+    supply. In all other cases the audit makes as many runs as the statistical test needs.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -343,17 +345,18 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
 
 
 def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = None) -> list[AuditRow]:
-    """Count the secret bits of other bidders that spies guess right from the spies' own goods, in one run of the
-    mechanism.
+    """Count the secret bits of bidders that spies guess right in one run of the mechanism. Spies are other bidders, and
+    guess from their own goods.
 
     Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most e^epsilon/(1 +
     e^epsilon), whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial
-    variable with success probability e^epsilon/(1 + e^epsilon). Where that success probability is near 1, the audit
-    shows nothing, and its row says that.
+    variable with success probability e^epsilon/(1 + e^epsilon). If neighbours differ in the presence of a bidder, 2
+    epsilon stands in place of epsilon. Where the success probability is near 1, the audit shows nothing, and the audit
+    row says so.
 
     Args:
-        mechanism: mechanism with the rules of the run. Its numbers of bidders, goods and copies are replaced by those
-            of the market with spies.
+        mechanism: mechanism with the rules of the run. The mechanism's numbers of bidders, goods and copies are
+            replaced by the numbers of the market with spies.
         seed: seed of the secret bits, of the spies' tastes and of the noise.
         allocation: good of each bidder, shape (n,), to use in place of the mechanism's allocation; None to run the
             mechanism.

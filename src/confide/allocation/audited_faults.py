@@ -42,8 +42,8 @@ else:
 
 
 def faults(mechanism: Market) -> dict[str, type[Any]]:
-    """Mapping from the description of a fault to the class that adds it to the mechanism's class, for each fault that
-    the mechanism can have.
+    """The faults that a mechanism can have. The result maps the description of each fault to the class that adds the
+    fault to the mechanism's class.
 
     Args:
         mechanism: market of eight bidders, from `tiny`, without a fault.
@@ -102,9 +102,7 @@ class CertifiesTheTruth(_Matching):
 
 
 class NotesOnTheBillboard(_Matching):
-    """Mutant: an extra attribute of the billboard, which is none of its fields, reveals how many bidders want at least
-    one good.
-    """
+    """Mutant: an extra attribute that is no field of the billboard reveals how many bidders want at least one good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -113,9 +111,7 @@ class NotesOnTheBillboard(_Matching):
 
 
 class MarksTheShares(_Matching):
-    """Mutant: metadata of the table of shares, which no share includes, reveals how many bidders want at least one
-    good.
-    """
+    """Mutant: metadata of the whole table of shares reveals how many bidders want at least one good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -149,8 +145,8 @@ class QuarterOfTheScale(_Matching):
 
 
 class NaturalLevels(_Matching):
-    """Mutant: the printed "log T" is read as the natural logarithm, in place of the number of levels of a
-    binary tree.
+    """Mutant: the "log T" in the paper's noise scale (Wu 2017) is read as the natural logarithm, in place of the number
+    of levels of a binary tree.
     """
 
     @cached_property
@@ -261,7 +257,7 @@ class CertifiesTwice(_Matching):
 
 class CutsForFree(_Matching):
     """Mutant: holders beyond the supply are cut off, although the promise has no delta. The shares of other bidders
-    reveal the place from which on holders are cut off.
+    reveal the position, in the order of bidders, from which on holders are cut off.
     """
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:

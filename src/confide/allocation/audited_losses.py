@@ -5,9 +5,9 @@ Given the transcript, every true sum is a function of the data, and between neig
 changes. So the log ratio of the densities of everything that was released is a finite sum, computed without sampling.
 
 Each release of an allocation mechanism is a sum over bidders, with noise. A bidder's part of a release, which is their
-term of the sum, depends only on their own row, their place and the public transcript. So the part that another row
-would have contributed along the same transcript can be computed without another run. A function decorated with
-`signed_in` computes the bidders' parts for a mechanism.
+term of the sum, depends only on their own row, their position and the public transcript. So the part that another row
+would have contributed along the same transcript can be computed without another run. For each class of mechanisms, a
+function decorated with `signed_in` computes the bidders' parts.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ __all__ = [
 # ---- audited parts
 
 Parts = Mapping[StreamName, NDArray[np.int64]]
-"""Mapping from the name of a noise draw to the bidder's terms of the true sums to which the noise is added, as a flat
-array.
+"""Mapping from the name of a noise draw to the terms of one bidder, as a flat array. The terms are those in the true
+sums to which the noise is added.
 """
 
 _UNIT = 2.0**-20  # of the certificate's sums
@@ -261,8 +261,8 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 
 
 def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
-    """Mapping from the first word of the names of noise draws to the kind of these draws, for draws of which only the
-    result of a comparison is published.
+    """Kinds of the noise draws of which only the result of a comparison is published. The keys are the first words of
+    the draws' names.
     """
     # Of a single round nothing is asked.
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:
@@ -279,7 +279,7 @@ class HistoryLoss:
             if a number that depends on the row was released without noise.
         most: largest loss over all values that the noise could take around the same true sums: an epsilon, or a rho if
             the noise is Gaussian.
-        promised: promised upper bound on `most`, in the same parameter.
+        promised: promised upper bound on `most`, in the same parameter as `most`.
         moved: mapping from the first word of the names of noise draws to the l1 distance between the true sums of these
             draws under the two rows.
     """
@@ -326,12 +326,13 @@ class History:
 
     @cached_property
     def unexplained(self) -> int:
-        """The l1 distance between the true sums and published counts of the run and those that follow from the bidders'
-        own records and the noise.
+        """The l1 distance between the recorded numbers of the run and the numbers that follow from the bidders' own
+        records and the noise.
 
-        The true sums are compared with the sums of all bidders' terms, and the published counts with the counts that
-        follow from these terms and the drawn noise. The distance is 0 if records and noise explain all sums and counts.
-        Noise drawn around zero comes without true sums, and then only the counts show whether the noise was added.
+        Recorded true sums are compared with the sums of all bidders' terms. Published counts are compared with the
+        counts that follow from these terms and the drawn noise. The distance is 0 if records and noise explain all sums
+        and counts. Noise drawn around zero comes without true sums, and then only the counts show whether the noise was
+        added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -373,7 +374,7 @@ class History:
         Args:
             index: bidder's position in the public order of bidders, from 0.
             other: bidder's record in the neighbouring data set; None for no record.
-            published: function from an outcome and the bidder's place to the bytes that others see.
+            published: function from an outcome and the bidder's position to the bytes that all other bidders see.
         """
         before, after = self.parts(index), self._parts(index, other)
         # Noise alone is less by what the bidder's other record adds, so that the released sums stay as they are.
@@ -430,8 +431,8 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
 
 
 def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
-    """The exact privacy loss |ln ratio| of everything that one simulated run released, between a bidder's record and
-    another one.
+    """The exact privacy loss |ln ratio| of everything that one simulated run released, between two records of one
+    bidder.
 
     Args:
         mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or another mechanism with a rule for `own_parts`.

@@ -1,5 +1,5 @@
 """Markets of eight bidders under a campaign's rules, worst-case neighbouring data sets for these markets, and the
-privacy charge for each part of the noise.
+privacy charge for each kind of noise draw.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     """The auction for bidders whose record is a row of values. A class of valuations with other records is replaced by
     capped additive valuations.
 
-    The largest number of bids and reports of one bidder is the same in every class. Only the cells of the final
-    clearing may count several copies of a good for one bidder, in some classes of valuations.
+    The largest number of bids and reports of one bidder is the same in every class. The final clearing is an exception:
+    in some classes of valuations, several copies of a good may count for one bidder.
 
     Args:
         mechanism: auction with valuations of any class.
@@ -267,8 +267,8 @@ def histories(seed: int) -> Callable[[int], Noise]:
     """Function from the number of a run to the noise source of the run.
 
     The loss bound must hold on every possible transcript, so the runs alternate between four kinds of noise. The first
-    kind is noise as it is drawn. In the second and the third kind the noise is much smaller, so that bids show. In the
-    fourth kind the noise is so low that every waiting bidder is admitted.
+    kind is noise as it is drawn. In the second and the third kind the noise is much smaller, so that the published
+    counts show the bids. In the fourth kind the noise is so low that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:

@@ -1,9 +1,9 @@
-"""The largest change of all counts by one bidder, along any public history, which is a sequence of published counts.
-The noise of the counts is calibrated to that largest change.
+"""The largest change of all counts by one bidder, along any public history. A public history is a sequence of published
+counts. The noise of the counts is calibrated to that largest change.
 
 Two neighbouring data sets, called worlds, differ in one bidder's row. Along one public history the bidder sees the same
-prices in both worlds, bids only while free, and is outbid or not. So an adversary who writes the history decides, in
-each round, what happens to the bidder in either world.
+prices in both worlds, and bids only while they hold no good. The history decides whether the bidder is outbid. So an
+adversary who writes the history decides, in each round, what happens to the bidder in either world.
 
 Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary of the program may
 do more than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write
@@ -33,12 +33,15 @@ __all__ = ["BundleBidder", "Counted", "Staggered", "Tested", "auction_reach", "b
            "staggered_auction", "staggered_bundles"]
 
 Counted = Literal["bids", "unsatisfied", "bidding"]
-"""Names of the counted quantities. "bids" stands for bids alone, "unsatisfied" for bids and the report of each round
-that the bidder is unsatisfied, and "bidding" for bids and the report of each round that the bidder has bid.
+"""Names of the counted quantities. "bids" stands for bids alone. The other names stand for bids and one report of the
+bidder after each round. With "unsatisfied", the report says whether the bidder is unsatisfied. With "bidding", the
+report says whether the bidder has bid.
 """
 
 Tested = Literal["slot", "round_end"]
-"""The time at which a bidder drops outbid goods: in the bidder's own slot, or at the end of a round."""
+"""The time at which a bidder drops outbid goods: in the bidder's own slot, which is their turn to bid in a round, or at
+the end of a round.
+"""
 
 _COUNTED: tuple[Counted, ...] = ("bids", "unsatisfied", "bidding")
 _Free, _Held, _Out = 0, 1, 2
@@ -93,16 +96,16 @@ def bundle_reach(
 ) -> int:
     """The largest change of bids and reports together by one bidder of `PAlloc`, in l1, along the worst public history.
 
-    After a round bidders report whether they would bid once more. A bidder who declines, in their slot or in their
-    report, does not bid until they lose a good. If outbid goods are dropped only in the bidder's slot, a bidder who
-    reported to be content may still bid in the next round. If outbid goods are dropped at the end of a round, before
-    the report, a bidder who reported to be content does not bid in the next round.
+    After a round bidders report whether they would bid once more. A bidder who declines to bid, in their slot (turn to
+    bid) or in their report, does not bid until they lose a good. If outbid goods are dropped only in the bidder's slot,
+    a bidder who reported that they would not bid may still bid in the next round. If outbid goods are dropped at the
+    end of a round, before the report, such a bidder does not bid in the next round.
 
     Args:
         rounds: number of rounds, >= 1.
         counted: counted quantities: "bids" alone, or bids and one report in each round. With "unsatisfied" the report
             says that the bidder would bid once more, and with "bidding" that the bidder has bid.
-        tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
+        tested: time at which outbid goods are dropped: "slot" or "round_end".
         bid_cap: largest number C of bids of the bidder in each data set; None for no cap.
         absent: whether the bidder is absent from one of the two neighbouring data sets.
         last_report: whether the report of the last round is released too.
@@ -188,7 +191,8 @@ class Staggered:
 def staggered_auction(
     rounds: int, *, bid_cap: int | None = None, apart: bool = False, last: bool = True
 ) -> Staggered:
-    """A history along which a bidder's two rows bid on different goods, in every round or one after the other.
+    """A history along which a bidder with either of two rows bids on different goods. Under both rows the bidder bids
+    in every round, or the two rows take turns.
 
     Args:
         rounds: number of rounds, >= 1.
@@ -226,7 +230,7 @@ def staggered_auction(
 def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
                      billboard: AuctionBillboard) -> tuple[int, int]:
     """The l1 distances between the bids, and between the reports of being outbid, of two rows along a history. Both
-    follow from the rows' own replays of the history.
+    distances follow from replays of the history with each of the two rows.
 
     Args:
         first: bidder's row in one world, shape (k,).
@@ -273,7 +277,7 @@ class BundleBidder:
         most: largest number of goods that add to the value of a bundle.
         supply: effective supply s'. A held good is outbid when more than s' bids were counted after the bidder's own.
         increment: step alpha from one price to the next.
-        tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
+        tested: time at which outbid goods are dropped: "slot" or "round_end".
         held: mapping from each good that the bidder holds to the published count of bids on the good just before the
             bidder's bid on it.
     """
@@ -286,7 +290,7 @@ class BundleBidder:
     held: dict[int, int] = field(default_factory=dict)
 
     def bid(self, counts: NDArray[np.int64]) -> int:
-        """Take the bidder's slot. Returns the good that the bidder bids on, or -1 for none.
+        """Play the bidder's slot (turn to bid). Returns the good that the bidder bids on, or -1 for none.
 
         Args:
             counts: counts published before the slot, shape (k,).
@@ -322,12 +326,12 @@ class BundleBidder:
 
 
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
-    """The l1 distance between the bids and reports of an additive bidder and those of a bidder who wants one good,
-    along one history.
+    """The l1 distance, along one history, between the bids and reports of two bidders: an additive bidder, and a bidder
+    who wants one good.
 
     The additive bidder bids in every round. The bidder who wants one good is content until their good is outbid, which
-    happens between the end of a round and the bidder's next slot. With tests at the end of a round, the good is already
-    outbid before the bidder who wants one good reports.
+    happens between the end of a round and the bidder's next slot (turn to bid). With tests at the end of a round, the
+    good is already outbid before this bidder reports.
 
     Args:
         rounds: number T of rounds; the market has 2T goods.

@@ -46,18 +46,18 @@ def _order(order: ArrayLike | None, seed: int, people: int) -> _Integers:
 def lottery(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, seed: int = 0) -> Handout:
     """Raffle each good among the bidders who like that good best. Losers get no good. The lottery is not private.
 
-    Welfare is .488 OPT on instance A with 10^5 bidders, 20 goods and 4,000 copies of each, because nearly all bidders
-    like the same few goods best.
+    Welfare is .488 of the optimum on `instance_a` with 10^5 bidders, 20 goods and 4,000 copies of each, because nearly
+    all bidders like the same few goods best.
 
     Args:
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
         supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
         order: permutation of the n bidders. Among the bidders with the same favourite good j, the s_j bidders who come
-            first in `order` get it. By default the order is drawn from the seed.
+            first in `order` get the good. By default the order is drawn from the seed.
         seed: seed of the order.
 
     Raises:
-        InvalidInput: no such table, supply or order.
+        InvalidInput: `values`, `supply` or `order` of another shape or out of range.
 
     Source: spec allocation 4.3.
 
@@ -98,8 +98,8 @@ def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | No
     """Let the bidders take turns in a public order, each taking their best remaining good. Serial dictatorship is
     truthful, but not private.
 
-    Welfare is .916 OPT on instance A and .780 OPT on instance B, with 10^5 bidders, 20 goods and 4,000 copies of each.
-    The order ignores how much a bidder needs a good.
+    Welfare is .916 of the optimum on `instance_a` and .780 of the optimum on `instance_b`, with 10^5 bidders, 20 goods
+    and 4,000 copies of each. The order ignores how much a bidder needs a good.
 
     Args:
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
@@ -108,7 +108,7 @@ def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | No
         seed: seed of the order.
 
     Raises:
-        InvalidInput: no such table, supply or order.
+        InvalidInput: `values`, `supply` or `order` of another shape or out of range.
 
     Source: spec allocation 4.3.
 
@@ -161,15 +161,15 @@ def greedy(values: Any, supply: ArrayLike) -> Handout:
     allocation is neither truthful nor private.
 
     Among equal values the earlier bidder comes first, and among equal values of one bidder the earlier good. Welfare is
-    at least OPT/2. Measured welfare is .994 OPT on instance A and .977 OPT on instance B, with 10^5 bidders, 20 goods
-    and 4,000 copies of each.
+    at least half of the optimum. Measured welfare is .994 of the optimum on `instance_a` and .977 on `instance_b`, with
+    10^5 bidders, 20 goods and 4,000 copies of each.
 
     Args:
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
         supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
 
     Raises:
-        InvalidInput: no such table or supply.
+        InvalidInput: `values` or `supply` of another shape or out of range.
 
     Example:
         >>> greedy([[0.9, 0.8], [0.8, 0.1]], 1).allocation.tolist()
@@ -184,7 +184,7 @@ def greedy(values: Any, supply: ArrayLike) -> Handout:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuctionRun(Handout):
-    """The result of the auction with true counts. The result is not private.
+    """The result of an ascending auction with true counts. The result is not private.
 
     Args:
         prices: final prices, shape (k,).
@@ -231,8 +231,8 @@ def exact_auction(
     - Every good with a positive price has fewer than `batch` copies without a holder, so with batch = 1 every copy has
       a holder.
     - The gain (value less final price) of every bidder is within one increment of the bidder's best gain.
-    - The welfare is bounded from below, where the sum is over goods j with a positive price, p_j is the price, and u_j
-      is the number of copies without a holder:
+    - The welfare is bounded from below as follows. OPT is the optimal welfare, and the sum is over goods j with a
+      positive price p_j and u_j copies without a holder:
 
           welfare >= OPT - alpha n - sum p_j u_j
 
@@ -245,7 +245,7 @@ def exact_auction(
         rounds: largest number R >= 1 of rounds; None to play until no bidder is outbid.
 
     Raises:
-        InvalidInput: no such table or supply, or a number out of range.
+        InvalidInput: `values` or `supply` of another shape, or a number out of range.
 
     Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1, 3.3.
 

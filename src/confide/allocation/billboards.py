@@ -57,12 +57,12 @@ class AuctionBillboard(AnyBillboard):
             are ordered by good, then by release.
         good: for each change, the good with the changed count, shape (c,).
         count: for each change, the published count of the good from this release on, shape (c,).
-        reports: noisy running counts of the halting test, one for each round after which the test was made. The array
-            is empty if the halting test has no counter of its own.
+        reports: noisy running counts of bidders' reports to the halting test, one for each round after which the test
+            was made. The array is empty if the halting test has no counter of reports.
         clearing: final clearing; None if every holder keeps their good.
-        cutoffs: for each good, the position in the public order of bidders from which on holders do not get the good,
-            because the supply is used up; shape (k,). The position is n for a good with enough copies. `cutoffs` is
-            None if the mechanism never takes goods from holders.
+        cutoffs: one position in the public order of bidders for each good, shape (k,). From this position on, holders
+            do not get the good, because the supply is used up. The position is n for a good with enough copies.
+            `cutoffs` is None if the mechanism never takes goods from holders.
         surplus: noisy sum of all bidders' best gains (value less price) at the final prices, in units of value, as a
             multiple of 2^-20; None without a certificate.
         welfare: noisy sum of the values of all assigned goods to their holders, in units of value, as a multiple of
@@ -175,7 +175,7 @@ def require_integers(name: str, numbers: Any, shape: tuple[int, ...]) -> None:
 
 
 def require_sums(surplus: float | None, welfare: float | None, *, certified: bool) -> None:
-    """Check that a billboard has the two noisy sums of a certificate if the auction has one, and only then.
+    """Check that a billboard has the two noisy sums of a certificate exactly if the auction has a certificate.
 
     Raises:
         InvalidInput: a sum is missing or superfluous.

@@ -1,5 +1,5 @@
-"""The rows of all bidders, and the welfare of baseline rules on these rows, for studies and audits only. Rows and
-welfare are private.
+"""The rows of values of all bidders, and the welfare of baseline rules on these rows, for studies and audits only. Rows
+and welfare are private.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def greedy_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> float:
 
 
 def counted_optimum(steps: NDArray[Any], copies: int) -> float:
-    """The best welfare for counted goods: the sum of the largest steps of all bidders, as many as there are copies.
+    """The best welfare for bidders who value only the number of their goods. The best welfare is the sum of the largest
+    steps of all bidders, as many steps as there are copies.
 
     A step is the value that one more good adds. Steps fall along each row, so no bidder's second good is counted before
     their first.
@@ -139,8 +140,8 @@ def counted_optimum(steps: NDArray[Any], copies: int) -> float:
 
 
 def counted_serially(steps: NDArray[Any], copies: int, seed: int = 0) -> float:
-    """The welfare for counted goods if the bidders take turns in a random order, each taking as many goods as they
-    want.
+    """The welfare if bidders who value only the number of their goods take turns in a random order. Each bidder takes
+    as many goods as they want.
 
     Args:
         steps: value that each further good adds for each bidder, shape (n, L).
@@ -156,8 +157,8 @@ def counted_serially(steps: NDArray[Any], copies: int, seed: int = 0) -> float:
 
 
 def spread_evenly(steps: NDArray[Any], copies: int) -> float:
-    """The expected welfare for counted goods if every bidder gets the same number of copies, and the remaining copies
-    go to bidders chosen at random.
+    """The expected welfare of bidders who value only the number of their goods, if every bidder gets the same number of
+    copies. The remaining copies go to bidders chosen at random.
 
     Args:
         steps: value that each further good adds for each bidder, shape (n, L).
@@ -176,7 +177,8 @@ _STEPS = 120  # of prices towards those that bound the welfare best
 
 
 def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
-    """The expected welfare if each good is raffled among the bidders who like it best, and losers get no good. Private.
+    """The expected welfare if each good is raffled among the bidders who like it best, and losers get no good. The
+    welfare is private.
 
     Args:
         values: valuations of all bidders.
@@ -225,7 +227,7 @@ Compared = tuple[str, float]
 
 
 class Crowd(Protocol):
-    """The rows of all bidders of a campaign. Private."""
+    """The rows of values of all bidders of a campaign. The rows are private."""
 
     @property
     def data(self) -> Any:
@@ -249,7 +251,7 @@ class Crowd(Protocol):
         ...
 
     def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
-        """The optimal welfare, and True if the number is exact. If the number is not exact, it is an upper bound on the
+        """The optimal welfare, with True if this number is exact. With False, the number is an upper bound on the
         optimal welfare.
         """
         ...

@@ -65,7 +65,7 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
 
     Raises:
         InvalidInput: a record that is no row of valuations, a position that does not exist, or a billboard of another
-            kind.
+            kind of mechanism.
     """
     if not isinstance(as_billboard(billboard), AuctionBillboard):
         raise InvalidInput("billboard", f"{type(billboard).__name__} is not the billboard of an auction",
@@ -134,7 +134,7 @@ class BundleReplay:
 
     Args:
         goods: goods that the bidder holds, in the order in which they were won. The tuple may include goods on which
-            the bidder was outbid after they last dropped goods.
+            the bidder was outbid after the last time that they dropped outbid goods.
         seen: for each held good, the published count of bids on the good just before the bidder's bid on that good.
         steps: for each bid, the number, from 1, of the first release of counts that includes the bid.
         bid_on: for each bid, the good that the bidder bid on.
@@ -163,7 +163,7 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
 
     Raises:
         InvalidInput: a record of another class than the billboard's rules name, a position that does not exist, or a
-            billboard of another kind.
+            billboard of another kind of mechanism.
     """
     if not isinstance(billboard.rules, BundleRules):
         raise InvalidInput("billboard", "belongs to an auction of single goods")

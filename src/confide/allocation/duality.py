@@ -58,8 +58,8 @@ __all__ = [
 _GRID = 20
 _UNIT = 2.0**-_GRID
 CERTIFIED = (2 << _GRID, 2 << 2 * _GRID)
-"""Sensitivity of surplus and welfare together for single goods, if a bidder's row is replaced: the l1 sensitivity, in
-units of 2^-20 of value, and the squared l2 sensitivity, in squared units.
+"""The l1 sensitivity and the squared l2 sensitivity of surplus and welfare together, if a bidder's row of values of
+single goods is replaced. The unit of both sums is 2^-20 of value.
 """
 
 
@@ -81,8 +81,8 @@ def _surpluses(
 
 
 def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The best gain, value less price, of each bidder at given prices, or 0 if no good has a positive gain; shape (n,).
-    Private.
+    """The best gain (value less price) of each bidder at given prices, shape (n,). The gain is 0 for a bidder without a
+    positive gain. The gains are private.
     """
     out = np.empty(values.people)
     _surpluses(*values.rows, np.ascontiguousarray(prices, dtype=np.float64), out)
@@ -90,7 +90,7 @@ def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def dual_bound(values: Any, supply: ArrayLike, prices: ArrayLike) -> float:
-    """An upper bound on the welfare of any allocation of single goods, which holds at any prices. Private.
+    """An upper bound on the welfare of any allocation of single goods. The bound holds at any prices, and is private.
 
     Args:
         values: valuations, shape (n, k), dense or sparse, or `Valuations`.
@@ -114,8 +114,8 @@ class CertificatePlan:
     """Public parameters of the release of the noisy surplus and the noisy welfare, from which the certificate follows.
     One bidder changes surplus and welfare by at most 1 each.
 
-    Each bidder's surplus is rounded up to the grid and their value is rounded down, so that rounding never breaks the
-    bounds.
+    Each bidder's surplus is rounded up to a multiple of 2^-20, and their value is rounded down. So rounding never
+    breaks the bounds.
 
     Args:
         supply: number s_j of copies of each good j.
@@ -152,19 +152,19 @@ class CertificatePlan:
 
 _SURPLUS, _WELFARE = (1 << _GRID) + 1, 1 << _GRID
 BUNDLES_CERTIFIED = (_SURPLUS + _WELFARE, _SURPLUS**2 + _WELFARE**2)
-"""Sensitivity of surplus and welfare together for bundles, if a bidder's record is replaced: the l1 sensitivity, in
-units of 2^-20 of value, and the squared l2 sensitivity, in squared units. A record may be worth half a unit more than
-1, so a bidder's surplus, rounded up, is at most one unit more than 1.
+"""The l1 sensitivity and the squared l2 sensitivity of surplus and welfare together, if a bidder's record of values of
+bundles is replaced. The unit of both sums is 2^-20 of value. A record may be worth half a unit more than 1, so a
+bidder's surplus, rounded up, is at most one unit more than 1.
 """
 
 _ROUNDING = 2.0**-40  # more than that of a sum of doubles below 1
 
 
 def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLike) -> float:
-    """An upper bound on the welfare of any allocation of bundles, which holds at any prices. Private.
+    """An upper bound on the welfare of any allocation of bundles. The bound holds at any prices, and is private.
 
     Args:
-        population: valuations of all bidders. Programs must have gross substitutes.
+        population: valuations of all bidders. Valuations that are given as programs must have gross substitutes.
         supply: number of copies of each good, shape (k,), or one number for all.
         prices: price >= 0 of each good, shape (k,).
 
@@ -185,8 +185,8 @@ def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLi
 class BundleCertificatePlan(CertificatePlan):
     """Public parameters of the release of the noisy surplus and the noisy welfare in an auction of bundles.
 
-    Each bidder's surplus is rounded up to the grid and their value is rounded down. Surplus and value are clipped to
-    the range of a valid record, [0, 1] up to rounding, because a bidder's program may give any answer.
+    Each bidder's surplus is rounded up to a multiple of 2^-20, and their value is rounded down. Surplus and value are
+    clipped to the range of a valid record, [0, 1] up to rounding, because a bidder's program may give any answer.
     """
 
     def reported_of(

@@ -1,7 +1,7 @@
 """The end of an auction: the public test that may end it before its last round, and the final clearing.
 
 *Halting.* A fixed number of rounds costs no privacy and is the usual choice. A test of the published counts costs no
-privacy either. Such a test ends the auction after a round with few new bids. A test of the number of unsatisfied
+privacy either. Such a test ends the auction after a round with few new bids. A test of the exact number of unsatisfied
 bidders, or of bids, needs a noisy counter of its own, with one release after each round. A test that publishes only
 whether unsatisfied bidders are few uses the sparse vector technique, with a cost that does not grow with the number of
 rounds. A bidder is unsatisfied at the end of a round if they were outbid or, in an auction of bundles, if they would
@@ -56,7 +56,7 @@ round with few unsatisfied bidders, by the sparse vector technique.
 """
 
 HALTING_TEST = "halting"
-"""Name of the line of the privacy charge for the halting test."""
+"""Name of the privacy charge for the halting test."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +127,10 @@ class Halting:
         return self.vector.events(unit) if self.vector is not None else ()
 
     def start(self, noise: Noise) -> HaltingTest:
-        """Start the test for one run. Its privacy loss is charged to the line `HALTING_TEST` of the privacy charge.
+        """Start the test for one run. The test's privacy loss is charged under the name `HALTING_TEST`.
 
         Raises:
-            Overspent: the budget of the line is too small for the test.
+            Overspent: the budget of this charge is too small for the test.
         """
         counter, vector = self.counter, self.vector
         return HaltingTest(
@@ -138,7 +138,7 @@ class Halting:
             None if vector is None else vector.arm(noise, "halting", line=HALTING_TEST))
 
     def start_within(self, session: NoiseSession, part: str) -> HaltingTest:
-        """Start the test for one run, with its counter charged together with the counters of bids.
+        """Start the test for one run. The test's counter is charged together with the counters of bids.
 
         Args:
             session: session that charges the privacy loss of the counters of bids.
@@ -242,9 +242,9 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """The limit on the age of bids for each good, shape (k,): the largest bound in `edges` such that the supply
-        suffices for all bids up to that age, except with the failure probability. The entry is -1 if there is no such
-        bound.
+        """The limit on the age of bids for each good, shape (k,). The limit is the largest bound in `edges` such that
+        the supply suffices for all bids up to that age, except with the failure probability. The limit is -1 for a good
+        without such a bound.
 
         Args:
             cells: noisy cells as released, shape (k, B).

@@ -84,8 +84,9 @@ class Expected:
 
 @lru_cache(maxsize=64)
 def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expected:
-    """Predict the welfare of a market of single goods on synthetic people of instances A and B. A large market is
-    scaled down (`reduced`).
+    """Predict the welfare of a market of single goods on synthetic people of instances A and B (`instance_a`,
+    `instance_b`). If people give ranks, their rows are drawn from the ranks of synthetic people of instance A. A large
+    market is scaled down (`reduced`).
 
     Args:
         market: market to predict.
@@ -99,8 +100,7 @@ def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expe
 
 
 def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.float32]:
-    """The values of synthetic people of instance A, as they follow from the answers that these people would give; shape
-    (n, k).
+    """The values that follow from the answers of synthetic people of instance A (`instance_a`), shape (n, k).
 
     Args:
         people: number n of people.
@@ -196,9 +196,10 @@ def _reduced(market: PAlloc) -> PAlloc:
 def made_up_bundles(
     valuation: BundleClass, people: int, goods: int, scale: Scale, *, seed: int, needs: bool = False
 ) -> BundleCrowd:
-    """The rows of synthetic people of instance A or B, as they follow from the answers that these people would give.
+    """The rows that follow from the answers of synthetic people of instance A or B.
 
-    The answers of a synthetic person are in proportion to the person's tastes, and add up to at most the public total.
+    The answers of a synthetic person are in proportion to the person's tastes, and add up to at most the public total
+    of the rule `scale`.
 
     Args:
         valuation: class of the valuations.

@@ -83,7 +83,7 @@ class PublicBiases:
         return cls(key=np.uint64(int.from_bytes(digest[:8], "little")), spread=spread)
 
     def row(self, index: int, goods: int) -> NDArray[np.float64]:
-        """One bidder's biases for all goods, shape (k,), with the same numbers as in the compiled code.
+        """One bidder's biases for all goods, shape (k,), with the numbers that `public_bias` gives.
 
         Args:
             index: bidder's position in the public order of bidders, from 0.
@@ -134,8 +134,8 @@ def _best(
 def best_goods(
     values: Valuations, prices: _Reals, biases: PublicBiases = NONE, *, first: int = 0
 ) -> NDArray[np.int32]:
-    """The good with the largest positive gain, value less price, of each bidder, shape (n,): the first among equals, or
-    -1 for none. The result is private.
+    """The good with the largest gain (value less price) of each bidder, shape (n,), or -1 for a bidder without a
+    positive gain. Among goods with equal gains the first good counts. The result is private.
 
     Args:
         values: valuations of all bidders.

@@ -13,13 +13,13 @@ welfare lost by bidders who are outbid, or out of bids, into account.
 
 Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any reserve; spec allocation 3.3.
 
-*The gain from a lie*, if the final prices are charged. Without payments nothing is claimed about lies. Whatever bidder
-i reports, their utility is at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1], where v_ij is
-their value for good j and p_j its price. The prices are differentially private, so the report moves the mean of u* by
-at most the total variation distance between the distributions of the prices under two neighbouring data sets. A
-truthful bidder gets u* less their regret, unless they end unsatisfied: outbid in the last round, out of bids, not
-admitted, or cut off. The probability that one bidder ends unsatisfied has no bound. The probability of ending
-unsatisfied is added to the gain, and may be estimated on a public prior.
+*The gain from a lie*, if the final prices are charged. Without payments nothing is claimed about lies. Let v_ij be the
+value of good j to bidder i, and p_j the final price of the good. Whatever bidder i reports, their utility is at most u*
+= max(0, max_j v_ij - p_j), a number in [0, 1]. The prices are differentially private, so the report moves the mean of
+u* by at most the total variation distance between the distributions of the prices under two neighbouring data sets. A
+truthful bidder gets u* less their `regret`, unless they end unsatisfied. An unsatisfied bidder is outbid in the last
+round, out of bids, not admitted, or cut off. The probability that one bidder ends unsatisfied has no bound. The
+probability of ending unsatisfied is added to the gain, and may be estimated on a public prior.
 
 Source: spec allocation 7, with the total variation distance in place of e^epsilon - 1, which is never smaller.
 
@@ -154,7 +154,7 @@ def participation(increment: float, *, returns: bool, supply: int = 1, cut: int 
         cut: largest age of a bid that the final clearing admits, or None, as in `regret`.
 
     Returns:
-        The lower bound: 0 with returns, and minus `regret` without returns, because the good was worth its price when
+        The lower bound: 0 if `returns` is True, and minus `regret` otherwise, because the good was worth its price when
             the bidder bid.
     """
     return 0.0 if returns else -regret(increment, supply=supply, cut=cut)
@@ -235,7 +235,9 @@ class EquilibriumPromises(Declared):
 
     @property
     def feasible(self) -> bool:
-        """Whether, by statement 1, no good has more holders than copies. This holds if the reserve m is at least 2E."""
+        """Whether statement 1 ensures that no good has more holders than copies. Statement 1 does so if the reserve m
+        is at least 2E.
+        """
         return self.reserve >= 2 * self.off
 
     @property
@@ -260,7 +262,8 @@ class EquilibriumPromises(Declared):
     def welfare_loss(self, prices: ArrayLike, unsatisfied: int) -> float:
         """Statement 4: an upper bound on the welfare that is lost against the optimum.
 
-        Let H be the number of holders, U the number of unsatisfied bidders, and p_j the price of good j. Then
+        Let OPT be the optimal welfare, SW the welfare of the auction, H the number of holders, U the number of
+        unsatisfied bidders, and p_j the price of good j. Then
 
             OPT - SW <= alpha H + U + sum over p_j > 0 of p_j shortfall
 
@@ -324,8 +327,8 @@ class EquilibriumPromises(Declared):
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """Whether each of the four statements is vacuous before a run, since its bound is no better than the trivial
-        bound.
+        """Whether each of the four statements is vacuous before a run, because the statement's bound is no better than
+        the trivial bound.
         """
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)
@@ -334,8 +337,8 @@ class EquilibriumPromises(Declared):
 def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
     """The promises of a `PMatch` before a run, besides privacy and feasibility.
 
-    With a final clearing nothing is promised about the welfare in advance; the certificate of a run bounds it. With
-    charged prices nothing is promised about the welfare either, since goods that are not worth their price remain
+    With a final clearing nothing is promised about the welfare in advance; the certificate of a run bounds the welfare.
+    With charged prices nothing is promised about the welfare either, since goods that are not worth their price remain
     unsold. Without charged prices nothing is claimed about lies.
 
     Args:
@@ -458,7 +461,8 @@ def bundle_welfare_bound(
 
         SW >= OPT - U - alpha H - sum_j p_j (s_j - N_j)
 
-    If the auction's bundle size b is less than the class could use, OPT is the optimum over bundles of at most b goods.
+    If the auction's bundle size b is below the largest bundle of the valuation class, OPT is the optimum over bundles
+    of at most b goods.
 
     Args:
         auction: auction without a final clearing.

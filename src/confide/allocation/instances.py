@@ -2,9 +2,9 @@
 
 In instance A tastes differ. In instance B needs differ too. In sparse instances each bidder values only a few goods.
 
-The markets that measure leaks consist of gadgets, each with one secret bit. For each market a rule guesses the bits
-from an output. Exact prices of single copies reveal all bits, and an exact optimum lets spies guess three bits in four.
-With a private mechanism nobody can guess many more than half of the bits.
+The markets that measure leaks consist of small markets, called gadgets, each with one secret bit. For each market a
+rule guesses the bits from an output. Exact prices of single copies reveal all bits, and an exact optimum lets spies
+guess three bits in four. With a private mechanism nobody can guess many more than half of the bits.
 
 Source: Wu 2017, proofs of Theorems 4.5.2 and 4.5.4; spec allocation 8.
 """
@@ -40,8 +40,8 @@ def instance_a(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
 
     with independent U_ij, uniform on [0, 1).
 
-    The exact OPT/n is .62588 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0; .62588 to .62602 on seeds 0
-    to 3). OPT/n is .63431 with 10^6 bidders, 50 goods and 16,000 copies of each.
+    The exact optimal welfare per bidder, OPT/n, is .62588 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0;
+    .62588 to .62602 on seeds 0 to 3). OPT/n is .63431 with 10^6 bidders, 50 goods and 16,000 copies of each.
 
     Args:
         people: number n >= 1 of bidders.
@@ -68,8 +68,9 @@ def instance_b(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
     theta_i is uniform on [0, 1).
 
     In instance B it matters which bidders go without a good. Prices find the bidders who need a good least, and an
-    order of arrival does not. The exact OPT/n is .40424 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0;
-    .40325 to .40424 on seeds 0 to 3). OPT/n is .26052 with 10^6 bidders, 50 goods and 8,000 copies of each.
+    order of arrival does not. The exact optimal welfare per bidder, OPT/n, is .40424 with 10^5 bidders, 20 goods and
+    4,000 copies of each (seed 0; .40325 to .40424 on seeds 0 to 3). OPT/n is .26052 with 10^6 bidders, 50 goods and
+    8,000 copies of each.
 
     Args:
         people: number n >= 1 of bidders.
@@ -116,8 +117,8 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
     """A sparse instance: each bidder values `named` goods, drawn as a uniform random subset, with values as in instance
     A.
 
-    The exact OPT/n is .62584 with 10^5 bidders, 1,000 goods and 80 copies of each (seed 0). OPT/n is .62585 with 10^6
-    bidders, 10^4 goods and 80 copies of each.
+    The exact optimal welfare per bidder, OPT/n, is .62584 with 10^5 bidders, 1,000 goods and 80 copies of each (seed
+    0). OPT/n is .62585 with 10^6 bidders, 10^4 goods and 80 copies of each.
 
     Args:
         people: number n >= 1 of bidders.
@@ -194,8 +195,8 @@ def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) ->
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PriceGadgets:
-    """A market with two bidders and two goods of one copy for each secret bit. Both bidders of a bit value the good
-    that stands for the bit at 1, and all other goods at 0.
+    """A market with two bidders and two goods, of one copy each, for each secret bit. The good that stands for the bit
+    is worth 1 to both bidders of the bit. All other goods are worth 0 to them.
 
     The bidders of bit b are 2b and 2b + 1. Good 2b stands for a bit of 0, and good 2b + 1 for a bit of 1.
 
@@ -246,7 +247,7 @@ class PriceGadgets:
 
     def recovered(self, prices: ArrayLike) -> float:
         """The share of bits that prices reveal, in [0, 1]. A bit that the prices show correctly counts as 1, a bit that
-        they show wrongly as 0, and a bit that they do not show as one half.
+        the prices show wrongly as 0, and any other bit as one half.
 
         The prices show a bit if one price of its gadget is above 1/2 and the other is not.
 
@@ -345,8 +346,8 @@ class SpyGadgets(Declared):
 
     @property
     def optimum(self) -> NDArray[np.int64]:
-        """An allocation with the largest welfare, shape (n,), with -1 for none: every real bidder gets their good, and
-        the spies get the remaining copies of the good that they want.
+        """An allocation with the largest welfare, shape (n,), with -1 for none. Every real bidder gets the good that
+        they want. The spies get the remaining copies of the good that the spies want.
         """
         held = np.repeat(2 * np.arange(len(self.bits)) + self.tastes, self.supply + 1)
         held[:: self.supply + 1] = 2 * np.arange(len(self.bits)) + self.bits

@@ -228,8 +228,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return ApproxDP(self.epsilon, self.delta) if self.delta and needed else PureDP(self.epsilon)
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of a run. With truncation there is a single event, since the cost of its delta depends on
-        the whole run.
+        """The privacy events of a run. With truncation there is a single event, since the delta of truncation depends
+        on the whole run.
         """
         if self.on_overflow == "truncate" and self._spent():
             return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.relation, label="allocation"),)
@@ -268,16 +268,17 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return plan.certificate(board.prices, board.surplus, board.welfare)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard belongs to this plan, and that its derived numbers follow from its releases.
+        """Check that a billboard belongs to this market, and that the derived numbers on the billboard follow from the
+        billboard's releases.
 
         Raises:
-            InvalidInput: a billboard of another plan, or one with numbers that no run writes.
+            InvalidInput: a billboard of another market, or a billboard with numbers that no run writes.
         """
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """The position in the public order of bidders, for each good, from which on holders lose all their copies of
-        the good, so that the supply suffices; shape (k,). The result is None if on_overflow is "flag".
+        """One position in the public order of bidders for each good, shape (k,). From this position on, holders lose
+        all their copies of the good, so that the supply suffices. The result is None if on_overflow is "flag".
 
         Args:
             held: good of each bidder, shape (n,), or goods of each bidder, shape (n, b), with -1 for none. Private.

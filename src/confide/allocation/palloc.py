@@ -63,17 +63,19 @@ _REPORTS = "report"  # part of the joint session
 class PAlloc(Ascending):
     """An ascending auction that gives each bidder a bundle of at most b goods, out of goods with several copies each.
 
-    In their slot of a round bidders drop the goods on which they were outbid, and bid on one more good. Held goods keep
-    the price at which they were won. A bidder who has made C bids does not bid any more, and keeps the goods on which
-    nobody outbids them. At the end bidders drop outbid goods, or the final clearing decides which goods they keep.
+    Each bidder has one slot (turn to bid) in a round. In their slot bidders drop the goods on which they were outbid,
+    and bid on one more good. Held goods keep the price at which they were won. A bidder who has made C bids does not
+    bid any more, and keeps the goods on which nobody outbids them. At the end bidders drop outbid goods, or the final
+    clearing decides which goods they keep.
 
     Privacy. A bidder's bids are counted as in `PMatch`, at most one in a round. The final clearing has a cell for each
     good and age. A bidder counts in one cell for each good that they hold, at most b, so replacing a bidder changes the
     cells by at most 2b in l1. If the valuation counts copies, b copies may lie in one cell. The module
     `bundles.auction` bounds the reports of bidders who would bid once more.
 
-    A bidder who declines to bid is idle until they lose a good, even if their program would give another answer in
-    between. So the bids depend only on the program's answers in the bidder's own slots and reports.
+    A bidder's valuation may be a program. A bidder who declines to bid is idle until they lose a good, even if their
+    program would give another answer in between. So the bids depend only on the program's answers in the bidder's own
+    slots and reports.
 
     The mechanism makes no promise about incentives.
 
@@ -113,7 +115,7 @@ class PAlloc(Ascending):
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
             delta: delta in [0, 1); 0 is pure privacy.
-            people: number n >= 1 of public slots.
+            people: number n >= 1 of public positions for bidders.
             goods: number k >= 1 of goods.
             supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
             valuation: class of all bidders' valuations.
@@ -158,8 +160,8 @@ class PAlloc(Ascending):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """L1 sensitivity of the reports that the halting test receives: the largest l1 distance, summed over rounds,
-        between the reports of two neighbouring data sets, if the bidders of both see the same published numbers.
+        """L1 sensitivity of the bidders' reports to the halting test: the largest l1 distance between the reports, over
+        all rounds together, in two neighbouring data sets with the same published numbers.
         """
         if self.halting == "unsatisfied":
             return report_distance(rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests,
@@ -168,8 +170,9 @@ class PAlloc(Ascending):
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
-        """Sensitivity of the cells of the final clearing, as a pair: 2b in l1, and in squared l2 also 2b, or 2b^2 if
-        the valuation counts copies. Each sensitivity is half as large if neighbours replace a row by zeros.
+        """Sensitivity of the cells of the final clearing, as a pair, for bundles of at most b goods. The l1 sensitivity
+        is 2b. The squared l2 sensitivity is also 2b, or 2b^2 if the valuation counts copies. Each sensitivity is half
+        as large if neighbours replace a row by zeros.
         """
         b = self.largest_bundle
         one = self.l1_sensitivity * b

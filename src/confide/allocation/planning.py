@@ -3,12 +3,12 @@ alone.
 
 `PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400
 to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by
-.2 of the optimum where the number of copies times epsilon is 400, and by .06 where it is 4,000. At 40,000 there is
-hardly any noise, and `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are
-even, except for 100 goods with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of
+.2 of the optimum where the number of copies times epsilon is 400, and by .06 where this product is 4,000. At 40,000
+there is hardly any noise, and `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms
+are even, except for 100 goods with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of
 `SinkhornMatch` is larger: .25 at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the
-prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise and halting rules. Its
-holders are the bidders with the latest bids, and are not drawn by lot.
+prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise and halting rules. The
+holders in a `PMatch` are the bidders with the latest bids, and are not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
 800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
@@ -54,7 +54,7 @@ _DOUBLINGS = 24
 _TENTHS = 24
 _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
 UNASKED = "goods assigned without any reports"
-"""Name of the baseline that hands out goods without asking anybody. It uses no private data."""
+"""Name of the baseline that hands out goods without asking anybody. The baseline uses no private data."""
 
 _OF_OPTIMUM = "share of the optimum"
 _HARDLY = 1.1  # times the baseline: what is not worth a run
@@ -87,9 +87,9 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         error: upper bound E >= 0 on an error, in bidders or bids, which holds except with the failure probability. For
             PMatch, `error` bounds the error of every published count. For SinkhornMatch, `error` bounds the error of
             the final count of bidders who ask for a good.
-        reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
-            copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
-            final clearing, `reserve` is the reserve that the first cut of the clearing needs.
+        reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for the good as
+            there are copies. The reserve is the price of the promise that no good is given beyond its supply. For a
+            PMatch with a final clearing, `reserve` is the bound on the noise in a good's first cell.
         crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to the predictions for that kind.
         alike: predicted share of the optimal welfare if all people have the same values, so that prices cannot tell
             them apart.
@@ -98,8 +98,8 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         passed_over: mapping from kind of synthetic population to the predictions for `other` on the same populations;
             empty if no other mechanism was compared. If options force a `PMatch` that charges prices, a `SinkhornMatch`
             is still compared, unless it is refused.
-        refused: reason why no other mechanism was compared; empty if one was compared, or if there are enough copies of
-            every good.
+        refused: reason why no other mechanism was compared; empty if another mechanism was compared, or if there are
+            enough copies of every good.
         draws: number of noise draws in a run. A release of the counts of k goods takes k draws.
         seconds: rough time of a run with secure noise, in seconds: 8 microseconds for each noise draw, plus the
             computation on the values on one core.
@@ -279,14 +279,14 @@ def plan(
     """Choose a mechanism for public sizes, and predict its welfare on synthetic bidders.
 
     Args:
-        people: number n >= 1 of public slots.
+        people: number n >= 1 of public positions for bidders.
         goods: number k >= 1 of goods.
         supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
         delta: delta in [0, 1); 0 is pure privacy.
         mechanism: "any" to choose the better mechanism, or "pmatch" or "sinkhorn" to force one.
         prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. The
-            default is instances A and B.
+            default is synthetic rows of `instance_a` and `instance_b`.
         runs: number of synthetic populations of each kind, each with noise of its own.
         seed: seed of the first population and its noise.
         named: number of goods with a value in one row of a sparse table; None for a dense table. The number is used

@@ -65,7 +65,7 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
             delta: delta in [0, 1); 0 is pure privacy.
-            people: number n >= 1 of public slots.
+            people: number n >= 1 of public positions for bidders.
             goods: number k >= 1 of goods.
             supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
             options: further parameters, such as neighbours or certify_with; they take precedence over the recommended

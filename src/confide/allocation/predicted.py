@@ -175,7 +175,7 @@ def made_up(
         people: number n of people.
         goods: number k of goods.
         prior: public rows of valuations in [0, 1], shape (m, k), synthetic or published before. The n bidders' rows are
-            drawn from these rows. The default is instances A and B.
+            drawn from these rows. The default is synthetic rows of `instance_a` and `instance_b`.
         seed: seed of the draw.
 
     Raises:

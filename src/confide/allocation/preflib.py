@@ -1,16 +1,17 @@
 """PrefLib's files of orders (.soc, .soi, .toc, .toi: with or without ties, complete or incomplete), and of categories
 (.cat).
 
-A line gives an order and the number of people who gave it. The people of a line take the next places of the public
-list, so the same file always gives the same places. A good that a person does not rank is worth 0 to that person.
+A line gives an order and the number of people who gave this order. The people of a line take the next positions in the
+public list of ids, so the same file always gives the same positions. A good that a person does not rank is worth 0 to
+that person.
 
 A file that contradicts the lines at its head or its file ending is refused before any order is used, because one lost
-line would move all later people to other places. A line that is not a valid order makes only the records of the people
-of that line unusable.
+line would move all later people to other positions. A line that is not a valid order makes only the records of the
+people of that line unusable.
 
-A PrefLib file is for orders that are no longer secret. Places follow the lines of the file, so anyone who knows how the
-file is sorted can infer from a person's place what the person may have ranked. Secret orders are collected under ids
-that carry no meaning.
+A PrefLib file is for orders that are no longer secret. Positions follow the lines of the file, so anyone who knows how
+the file is sorted can infer from a person's position what the person may have ranked. Secret orders are collected under
+ids that carry no meaning.
 
 Source: the format of preflib.org (Mattei and Walsh 2013), with lines of "# KEY: value" at its head.
 """
@@ -58,7 +59,7 @@ class PrefLib:
             the alternative out of all orders.
 
     Raises:
-        InvalidInput: no such file, another format, or a good that is no alternative.
+        InvalidInput: a missing file, another format, or a good that is no alternative.
     """
 
     path: Path
@@ -155,8 +156,8 @@ class PrefLib:
         Args:
             scale: public rule that turns a place in an order into a value.
             roster: public list of ids. If the list has more ids than the file has people, the last ids have no row.
-            rejected: mapping that receives id -> reason, also for lines beyond the list. Only the operator may see the
-                mapping.
+            rejected: mapping that receives a reason for each id with an unusable record. For a line with more people
+                than are left in the list, the key is the line. Only the operator may see the mapping.
             counted: list to which the number of people on all lines together is appended; None for no count.
         """
         rule = replace(scale, as_written=True) if self.categories else scale

@@ -33,8 +33,8 @@ __all__ = ["PriceRelease", "release_prices"]
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The release of a market's prices, and of the noisy sums from which the prices follow. No bidder gets a good.
 
-    No participant has a share, so the outcome's table of shares is empty. The prices are arrays on the billboard, the
-    public record of the run, so no frame comes out of a run.
+    No participant has a share, so the outcome's table of shares is empty. The prices are an array on the billboard, the
+    public record of the run.
 
     Raises:
         InvalidInput: a mechanism that is no market.
@@ -66,7 +66,7 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
         Args:
             epsilon: privacy loss towards everybody, in nats, > 0.
             delta: delta in [0, 1).
-            people: number n >= 1 of public slots.
+            people: number n >= 1 of public positions for bidders.
             goods: number k >= 1 of goods.
             supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
             options: further parameters of the market; they take precedence over the recommended settings.

@@ -3,13 +3,14 @@ people.
 
 *Second identities.* The second identity has the same record as the first, and takes the place of another person in the
 public order. One row changes the distribution of the published record by no more than the promise of privacy says. The
-first and the second identity are therefore decoded from the same public billboard. The errors are standard errors
-between populations. Each population has its own people and its own noise, so the errors cover both.
+first and the second identity are therefore decoded from the same public billboard. The stated errors of a gain are
+standard errors between populations. Each population has its own people and its own noise, so the errors cover the
+variation of both.
 
 *Lies.* Without charged prices nothing is promised about lies. With charged prices the promise of truthfulness covers
 bidders who end satisfied. The noise and all other bidders decide which bidders get nothing, and no bound is proved for
 these bidders. The gain of bidders who get nothing is therefore searched for on several synthetic populations. On each
-population a few runs with simulated noise find the people who get nothing with a truthful report in every one of them.
+population a few runs with simulated noise find the people who get nothing with a truthful report in all of these runs.
 For each person who gets nothing, the same runs find the one good that is best to ask for alone. Separate runs measure
 the gain of asking for that one good alone. A person's own row changes the distribution of the prices by no more than
 the promise of privacy says. So all possible reports of a person are decoded from the same public prices.
@@ -64,7 +65,7 @@ class Handed:
     Args:
         gain: value that the second identity's goods add to the value of the first identity's goods, less the price of
             the second identity's goods.
-        alone: value of the second identity's goods without those of the first identity, less their price.
+        alone: value of the second identity's goods alone, less the price of these goods.
         both: share of the people, in [0, 1], with a good for both identities.
     """
 
@@ -130,8 +131,8 @@ def second_ids(
 
     Args:
         market: market that hands out goods.
-        crowds: for each population, a pair: the data of a run, and a function from a position in the public order of
-            bidders, from 0, to the record of the person there.
+        crowds: one pair for each population. The first element is the data of a run. The second element is a function
+            from a position in the public order of bidders, from 0, to the record of the person there.
         held: function from a decoded share to the tuple of the goods in the share.
         worth: function from a record and a tuple of goods to the value of these goods together, in units of value.
     """

@@ -44,13 +44,13 @@ The rule is never more than .02 below the best rung. With charged prices, 7 or m
 sizes, and none was better than the rule by more than .02.
 
 Source: spec allocation 4.3 with the exact error in place of its Chernoff bound, and thresholds that were measured.
-Batches are half of a supply throughout: smaller ones, with more releases, measured worse where noise is low too.
+Batches are half of a supply throughout: smaller batches, with more releases, measured worse even where noise is low.
 
-*Bundles.* The choice depends on the ratio of the counts' error to a supply, and that ratio grows with every good that
-one person may hold. A bidder who holds b goods needs b bids, and replacing a bidder changes up to 2b cells of the
-clearing. So no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies
-for each person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare
-than bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
+*Bundles.* The choice depends on the ratio of the counts' error to a supply. This ratio grows with every good that one
+person may hold. A bidder who holds b goods needs b bids, and replacing a bidder changes up to 2b cells of the clearing.
+So no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies for each
+person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare than
+bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
 
 The table shows shares of the optimum with 800 copies of each good, by copies times epsilon, where k is the number of
 goods and "each" the number of copies for each person. Each pair of numbers has the result of `PAlloc.for_budget` first,
@@ -122,8 +122,8 @@ LADDER = (
 
 A rung is (alpha, C, R, share of epsilon for the clearing, largest ratio of error to supply): alpha is the step of
 prices, C the largest number of bids of one bidder, and R the number of rounds. With the last rung each bidder bids
-once, and a good whose supply was reached costs .4, so bidders who want it less choose another good. The fine prices of
-the first rung need most bids, and uneven supplies harm that rung first.
+once, and a good whose supply was reached costs .4, so bidders to whom this good is worth little more choose another
+good. The fine prices of the first rung need most bids, and uneven supplies harm that rung first.
 """
 
 CHARGED = (
@@ -135,7 +135,7 @@ CHARGED = (
 )
 """The ladder for a `PMatch` that charges prices, in the form of `LADDER`.
 
-A bidder who would pay more than their good is worth goes without it. So coarse prices, and prices that end above a
+A bidder who would pay more than their good is worth goes without a good. So coarse prices, and prices that end above a
 good's worth, cost more welfare if they are charged. With SinkhornMatch charging prices costs no welfare at all.
 """
 
@@ -189,7 +189,7 @@ def usual_error(counter: TreeCounter, failure_probability: float) -> float:
 
 
 def typical(supply: int | tuple[int, ...]) -> int:
-    """A typical supply among unequal ones: half of all copies belong to goods with at least that many copies.
+    """A typical supply among unequal supplies. Half of all copies belong to goods with at least that many copies.
 
     Example:
         >>> typical((1, 50, 100, 100))
@@ -211,7 +211,7 @@ def recommended_settings(
 
     Args:
         kind: class `PMatch`, or a subclass.
-        people: number n of public slots.
+        people: number n of public positions for bidders.
         goods: number k of goods.
         supply: number of copies s_j of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
@@ -282,7 +282,7 @@ def scaling_settings(
 
     Args:
         kind: class `SinkhornMatch`, or a subclass.
-        people: number n of public slots.
+        people: number n of public positions for bidders.
         goods: number k of goods.
         supply: number of copies s_j of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
@@ -329,7 +329,7 @@ def bundle_settings(
 
     Args:
         kind: class `PAlloc`, or a subclass.
-        people: number n of public slots.
+        people: number n of public positions for bidders.
         goods: number k of goods.
         supply: number of copies s_j of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.

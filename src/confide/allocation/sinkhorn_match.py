@@ -5,8 +5,8 @@ The mechanism is confide's own. An ascending auction counts every bid, so its no
 counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. After each
 release every price moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's
 scaling. The temperature falls from round to round. At the end each bidder asks for their best good at the last prices.
-One more noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides
-which of them.
+One more noisy count decides which share of the bidders who ask for a good can have the good. Public randomness decides
+which of these bidders get the good.
 
 Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
 Roughgarden and Wu 2014.
@@ -66,7 +66,7 @@ class ScalingBillboard(AnyBillboard):
     """The public record of a run of `SinkhornMatch`.
 
     Args:
-        people: number n of public slots.
+        people: number n of public positions for bidders.
         goods: number k of goods.
         demands: noisy sum of all bidders' soft demands for each good in each of R rounds, in units of 2^-16 bidders,
             shape (R, k). A market with enough copies of every good has no rounds.
@@ -113,15 +113,15 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
     public prices is a vector of whole units >= 0 that sum to at most one bidder (`soft_demand`). So replacing a row by
-    another row changes a release by at most two bidders in l1, and replacing it by zeros by at most one bidder. The
-    same sensitivity holds for the count of bidders who ask for each good at the last prices. A release with discrete
-    Laplace noise of scale sensitivity/epsilon_r costs epsilon_r. By adaptive composition, the costs of all releases add
-    up. Everything else on the billboard follows from these releases and from public randomness that is independent of
-    all rows. Each bidder's good follows from the billboard and their own row (billboard lemma).
+    another row changes a release by at most two bidders in l1. Replacing a row by zeros changes a release by at most
+    one bidder. The same sensitivity holds for the count of bidders who ask for each good at the last prices. Release r,
+    with discrete Laplace noise of scale sensitivity/epsilon_r, costs epsilon_r. By adaptive composition, the costs of
+    all releases add up. Everything else on the billboard follows from these releases and from public randomness that is
+    independent of all rows. Each bidder's good follows from the billboard and their own row (billboard lemma).
 
-    Decodes equal the run bit for bit on every machine. The published prices lie on a grid of 2^-20. A bidder subtracts
-    the prices from their row and adds their biases, which are multiples of the spread, with one operation each.
-    Exponentials differ between machines in the last bit. Exponentials are used only for the soft demand, by the
+    Decoding gives the same good as the run, on every machine. The published prices are multiples of 2^-20. A bidder
+    subtracts the prices from their row and adds their biases, which are multiples of spread 2^-20, with one operation
+    each. Exponentials differ between machines in the last bit. Exponentials are used only for the soft demand, by the
     operator of the run, before noise is added. A verifier computes the same prices and rates (`check`).
 
     The public randomness is drawn after all bids are in. A bidder who knew their random numbers earlier could bid for
@@ -186,7 +186,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
             delta: delta in [0, 1); 0 is pure privacy, which suffices without truncation.
-            people: number n >= 1 of public slots.
+            people: number n >= 1 of public positions for bidders.
             goods: number k >= 1 of goods.
             supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
             options: further parameters, such as neighbours or certify_with; they take precedence over the recommended
@@ -368,11 +368,11 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     # ---- what a verifier asks
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard belongs to this plan: its prices and its rates must follow from its releases, on every
-        machine.
+        """Check that a billboard belongs to this market. The prices and the rates on the billboard must follow from the
+        billboard's releases, on every machine.
 
         Raises:
-            InvalidInput: a billboard of another plan, or one with numbers that no run writes.
+            InvalidInput: a billboard of another market, or a billboard with numbers that no run writes.
         """
         board = self._own(billboard)
         rounds, shape = (0 if self.plentiful else self.rounds), (self.goods,)

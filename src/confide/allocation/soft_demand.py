@@ -7,7 +7,7 @@ the rates of the lottery.
 
 where g is the bidder's best gain v - p among the goods with a positive value v, and p is the price. The bidder asks for
 each good with a positive value with a share proportional to exp((v - p)/tau). Participation depends on the best gain
-alone. If every good had a weight of its own, many goods would together look as attractive as a single better one, and
+alone. If every good had a weight of its own, many goods would together look as attractive as a single better good, and
 at high temperatures all prices would rise. No bidder asks for a good of value 0, at any price. Sums of soft demands
 change smoothly with prices, so a few noisy sums show how prices must move.
 
@@ -18,7 +18,7 @@ so replacing a row by zeros moves the sums by at most 2^16.
 
 *Prices.* The prices follow from the released demand by arithmetic that is the same on every machine, so a verifier
 computes them to the last bit. Additions, products and roundings of doubles are the same everywhere. Logarithms and
-powers of a machine's library differ between machines, so the module has its own.
+powers of a machine's library differ between machines, so the module computes both by sums and products.
 
 *Rates.* Suppose that D bidders ask for a good with s copies, and y = D + Z is published, where Z is discrete Laplace
 noise of scale b. Each of the D bidders then gets the good with probability q(y), by public randomness of their own. The
@@ -309,8 +309,8 @@ _USUAL = Fraction(21, 20)  # how many ask for a copy where theta is chosen
 def rates(
     asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failure_probability: float
 ) -> NDArray[np.int64]:
-    """The probability with which a bidder who asks for a good gets it, times 2^32 and rounded down, for each good;
-    shape (k,).
+    """The rate of each good, shape (k,). The rate is the probability with which a bidder who asks for the good gets the
+    good, times 2^32 and rounded down.
 
     Args:
         asked: noisy number of bidders who ask for each good, as released, shape (k,).

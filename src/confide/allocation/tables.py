@@ -1,7 +1,8 @@
 """Tables of people's values for goods: one column for each good, or one line for each person and good.
 
-A bad row affects only its own person. A bad row counts as a row of zeros, and the person's id appears on the operator's
-list of rejected ids. A good without a value is worth 0. PrefLib's files are read by `confide.allocation.preflib`.
+A bad row, which holds an answer that cannot be used, affects only its own person. A bad row counts as a row of zeros,
+and the person's id appears on the operator's list of rejected ids. A good without a value is worth 0. PrefLib's files
+are read by `confide.allocation.preflib`.
 """
 
 from __future__ import annotations
@@ -129,14 +130,15 @@ def read_wide(
         goods: names of the goods, which are also the names of the columns.
         scale: public rule that turns answers into values.
         roster: public list of ids.
-        id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. Of several rows with
-            the same id the first counts.
+        id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If several rows have
+            the same id, only the first row counts.
         rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see the
             mapping.
         rows: largest number of rows in a batch; it affects only speed.
 
     Raises:
-        InvalidInput: a missing column, or a column of a type that holds no numbers; never for a value.
+        InvalidInput: a missing column, or a column of a type that holds no numbers. A bad value in a column raises no
+            error.
 
     Example:
         >>> from confide.allocation.scales import Points
@@ -214,7 +216,8 @@ def read_long(
         goods: names of the goods.
         scale: public rule that turns answers into values.
         roster: public list of ids.
-        id: name of the column that holds the id. Of several lines for the same person and good the first counts.
+        id: name of the column that holds the id. If there are several lines for the same person and good, only the
+            first line counts.
         good: name of the column that names the good.
         value: name of the column that holds the answer.
         unlisted: treatment of a line whose good is not on the list: "reject" makes the person's record unusable,
@@ -224,7 +227,7 @@ def read_long(
         counted: list to which the number of lines of the table is appended; None for no count.
 
     Raises:
-        InvalidInput: a missing column, or a column of a wrong type; never for a value.
+        InvalidInput: a missing column, or a column of a wrong type. A bad value in a column raises no error.
 
     Example:
         >>> from confide.allocation.scales import Points

@@ -1,8 +1,8 @@
 """The value of each good to each bidder: a dense table, or a sparse one with only the goods that each bidder names.
 
 Each row belongs to one bidder and is checked without any other row. The treatment of a bad row, which is a row with a
-value that cannot be used, never depends on another row. A bad row is either refused, with an error that its bidder or
-the holder of the table sees, or it counts as a row of zeros, as an absent bidder's row does.
+value that cannot be used, never depends on another row. A bad row is either refused, or counts as a row of zeros, like
+the row of an absent bidder. The error of a refused row is shown to the row's bidder, or to the holder of the table.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ class Valuations:
     def of(
         cls, data: Any, *, people: int, goods: int, clip: bool = False, unusable: Unusable = "refuse",
     ) -> Valuations:
-        """Check the valuations of n public slots.
+        """Check the valuations of bidders at n public positions.
 
         Args:
             data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. A pandas or Polars
                 frame, an Arrow table, a mapping, a file or a query is also accepted, with a column for each good, in
                 the order of the goods. The data may also be `Valuations`, or the batches of
                 `confide.allocation.tables.Rows` that a campaign collects.
-            people: number n of slots.
+            people: number n of positions for bidders.
             goods: number k of goods.
             clip: whether values outside [0, 1] are replaced by the nearest of 0 and 1. A row with a value that is not
                 finite stays bad.
@@ -113,8 +113,8 @@ class Valuations:
 
     @classmethod
     def whole(cls, data: Any) -> Valuations:
-        """Check valuations, and take the numbers of bidders and goods from the shape of the data. The function serves
-        uses other than a run.
+        """Check valuations, and take the numbers of bidders and goods from the shape of the data. Runs do not use this
+        function.
 
         Args:
             data: valuations in any form that `of` accepts.
@@ -209,7 +209,7 @@ class Valuations:
         return full
 
     def welfare(self, allocation: NDArray[Any]) -> float:
-        """Welfare of an allocation: the sum of the values of all goods to their holders. Private.
+        """Welfare of an allocation: the sum of the values of all goods to their holders. The welfare is private.
 
         Args:
             allocation: good of each bidder, shape (n,), with -1 for none.

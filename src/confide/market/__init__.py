@@ -1,4 +1,4 @@
-"""Buying private bits: payments for randomised answers to a yes-or-no question that make a truthful report the best
+"""Buying private bits: randomised answers to a yes-or-no question, with payments that make a truthful report the best
 reply.
 
     >>> from confide.market import LinearCost, MajorityMarket

@@ -1,5 +1,5 @@
-"""The audits of the three markets: worst-case neighbours, exact expectations, and the faults that are injected into
-each market.
+"""The audits of the markets `MajorityMarket`, `PairMarket` and `ThresholdMarket`: worst-case neighbours, exact
+expectations, and the faults that are injected into each market.
 
 Privacy is measured on the reports that the randomiser on a participant's device really draws, and on everything that
 other people see of a run. Incentives and payments are computed exactly: by enumeration of the counts of reports, or by
@@ -51,8 +51,7 @@ from confide.privacy.response import randomized_response
 __all__ = ["FALSE_ALARM", "TOO_COARSE", "majority", "pairs", "unknown_costs"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which the row of an audit that tests random draws reports a violation although the guarantee holds.
-"""
+"""Probability with which an audit row that tests random draws reports a violation although the guarantee holds."""
 
 TOO_COARSE = "one coin exceeds the gain of truth over reports that ignore the bit"
 

@@ -7,7 +7,8 @@ ones, and a tie counts as 0. Three numbers describe the majority of the reports:
 - `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus the probability of a majority of ones in
   state 0.
 
-Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
+Source: Wang 2016, section 3.3.2 (with the symbols beta for 1 - b1 and gamma for 1 - b1 + b0); the stable forms are
+ours, spec data_market 2.2.
 
 The module also computes the joint law of the numbers of ones and of zeros among the other people's reports, given the
 state. Finally, the module computes the exact error probability of the best guess of the state from all reports, and
@@ -73,7 +74,8 @@ def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
 
 
 def binomial_weights(n: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The values of Bin(n, p) within 12 standard deviations plus 40 of the mean, and the probability of each value.
+    """The values of Bin(n, p) at a distance of at most 12 standard deviations plus 40 from the mean, and the
+    probability of each value.
 
     Raises:
         Unsupported: the range has more than 2^23 values.
@@ -217,8 +219,8 @@ def _central(k: ArrayLike) -> NDArray[np.float64]:
 
 
 def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> MajorityErrors:
-    """The error probabilities of majorities for every m = least..largest, each computed from its neighbour by adding a
-    positive term.
+    """The error probabilities of majorities of m reports, for every m = least..largest. Each probability is computed
+    from the probability at a neighbouring m by adding a positive term.
 
     Let u_k = C(2k, k) (alpha (1-alpha))^k, where alpha is the probability that a report equals the state. From 2k-1 to
     2k+1 reports kappa rises by rho u_k, and each error probability falls by half of this amount. With 2k reports kappa
@@ -329,8 +331,8 @@ def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: 
 
 
 def errors_at(people: ArrayLike, signal_model: SignalModel, reporting: Reporting) -> NDArray[np.float64]:
-    """The error probability of the best guess of the state, for arrays of numbers of people and of levels that
-    broadcast.
+    """The error probability of the best guess of the state, for an array of numbers of people and a law `reporting`
+    with arrays as fields. The arrays broadcast.
     """
     t = decision_threshold(people, signal_model, reporting)
     n = np.asarray(people, dtype=np.float64)
@@ -385,7 +387,7 @@ class StateEstimate:
 
 
 def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: Reporting) -> float:
-    """P(state = 1) given the numbers of ones and zeros among reports that are drawn by the epsilon-strategy.
+    """P(state = 1) given the numbers of ones and zeros among reports that are drawn by randomised response.
 
     Example:
         >>> from confide.market.signal_model import SignalModel, Reporting

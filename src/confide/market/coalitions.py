@@ -1,7 +1,7 @@
 """The gain of people who agree on one report, or of one person with many ids, and their effect on the answer.
 
 A market for bits pays a report according to the others' reports. A person who controls several reports gains if the
-market compares these reports with each other, so the person makes all of them equal. Three ways to choose the common
+market compares these reports with each other, so the person makes all reports equal. Three ways to choose the common
 report are computed:
 
 - the report that pays more on average without knowledge of any bit, which costs no privacy;
@@ -158,7 +158,7 @@ def _rates(market: MajorityMarket | ThresholdMarket) -> tuple[float, float]:
 
 
 def turned(market: MajorityMarket | ThresholdMarket, size: int, report: int) -> float:
-    """The exact probability that the answer equals `report` in the state where that is wrong, when `size` people all
+    """The exact probability that the answer equals `report` although the state is the other one, when `size` people all
     give that report.
 
     Args:
@@ -276,7 +276,7 @@ class Agreements:
 
     def done(self, size: int) -> float:
         """The effect of a given number of identities on the result: shift of the estimated share, or probability of a
-        wrong answer.
+        wrong answer in the worse of the two states.
         """
         it = self.market
         return share_coalition(it, size).shift if isinstance(it, PairMarket) else max(
@@ -291,8 +291,9 @@ class Agreements:
     def deciding(self) -> int | None:
         """The smallest number of identities that decides the result; None where no number does.
 
-        Identities decide a yes-or-no answer if they make it wrong with probability at least 1/2. Identities decide an
-        estimated share if they shift the estimate by at least its stated error.
+        Identities decide a yes-or-no answer if the answer is then wrong with probability at least 1/2, in the worse of
+        the two states. Identities decide an estimated share if they shift the estimate by at least the estimate's error
+        bound.
         """
         it = self.market
         if isinstance(it, PairMarket):

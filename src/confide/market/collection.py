@@ -93,7 +93,7 @@ class Reports:
     """The reports of some of the people.
 
     Args:
-        index: (k,) ranks of the people in the public list of ids; no rank occurs twice in a collection.
+        index: (k,) positions of the people in the public list of ids, from 0; no position occurs twice in a collection.
         report: (k,) uint8, each 0, 1, or 2 for taking no part.
         group: (k,) int64, the group of peers whose counts pay each report, in 0..groups-1.
     """
@@ -145,7 +145,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
     budget, call `for_budget` of `MajorityMarket`, `PairMarket` or `ThresholdMarket`.
 
     Raises:
-        InvalidInput: a field is out of range, `market` is not a market, or the public counts do not fix the payments.
+        InvalidInput: a field is out of range, `market` is not a market, or the payments do not follow from the public
+            counts.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -280,8 +281,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         people trust. If the operator must not see the bits, each person calls `submit` on their own device.
 
         Args:
-            bits: (N,) true or false, or 1 or 0, for each person; nan or None takes no part. The bits may be an array, a
-                list, a column, or a frame or a file with one column.
+            bits: (N,) true or false, or 1 or 0, for each person; a person with nan or None takes no part. The bits may
+                be an array, a list, a column, or a frame or a file with one column.
             noise: source of the randomness: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
             worth: (N,) value of a nat of privacy to each person, above 0, where costs are unknown; None where costs are
                 known.
@@ -324,8 +325,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         Args:
             data: N reports, each 0, 1 or 2 (no part), or batches of `Reports`; people in no batch took no part. A
                 column, frame (pandas, Polars, Arrow) or file with a row for each invited person and one column of
-                reports also works. An empty cell takes no part. With several groups the columns are `report` and
-                `group`.
+                reports also works. A person with an empty cell takes no part. With several groups the columns are
+                `report` and `group`.
             noise: `Noise.secure()` for a release. Nothing is drawn from `noise`, because reports are already
                 randomised.
             progress: function that is called with (1, 2) after the reports are counted, and with (2, 2) after everybody
@@ -392,7 +393,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         Args:
             record: report of the participant, or (report, group) where there are several groups; None without a report.
                 A table of one row, a mapping of columns, or an array of one entry works as well.
-            index: rank of the participant in the public list of ids.
+            index: position of the participant in the public list of ids, from 0.
             billboard: billboard of the run.
 
         Returns:
@@ -580,12 +581,14 @@ class BitCodec:
     """
 
     def pack(self, batch: Reports) -> tuple[np.ndarray, list[bytes]]:
-        """The ranks of the people in a batch, and the bytes of each person's report."""
+        """The positions of a batch's people in the public list of ids, and the bytes of each person's report."""
         rows = np.empty(len(batch.index), _ROW)
         rows["report"], rows["group"] = batch.report, batch.group
         return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Reports:
-        """Decode a batch of reports from the ranks of the people and the bytes of each person's report."""
+        """Decode a batch of reports from the people's positions in the public list of ids and the bytes of each
+        person's report.
+        """
         rows = np.frombuffer(b"".join(reports), dtype=_ROW)
         return Reports(slots, rows["report"], rows["group"].astype(np.int64))

@@ -1,8 +1,8 @@
 """Costs of privacy to a person: convex functions g of the privacy level, with g(0) = 0, their slopes, and their checks.
 
 Each cost function takes a number or an array of levels >= 0 and returns a result of the same shape. The guarantees of
-markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). The functions that compute x g'(x) - g(x) and g'(x)
-sinh x - g(x) avoid cancellation near x = 0.
+markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). Both differences are computed without cancellation
+near x = 0, except for a `CustomCost`.
 
 `PlainNumbers` is the base class of markets, costs and laws whose fields are checked as declared and stored as Python
 numbers.
@@ -105,7 +105,7 @@ class Cost(ABC):
         """Whether x^2/g'(x) -> 0 as x -> 0. If so, a unit of money buys most information at some level above 0.
 
         If x^2/g'(x) does not tend to 0, as for g = x^3, it is always cheaper to buy from more people at smaller levels
-        (erratum E1).
+        (erratum E1 of Wang 2016).
         """
 
     def surplus(self, level: ArrayLike) -> Any:
@@ -115,7 +115,7 @@ class Cost(ABC):
 
     def margin(self, level: ArrayLike) -> Any:
         """The margin g'(x) sinh x - g(x) >= 0 by which the randomised report at level x beats every uninformative
-        report (spec section 0).
+        report (spec data_market section 0).
         """
         x = _as_levels(level)
         return self.slope(x) * sinh_excess(x) + self.surplus(x)
@@ -266,8 +266,8 @@ class CustomCost(PlainNumbers, Cost):
     """A user's own cost function, checked at 200 levels between 1e-6 and 50.
 
     Raises:
-        InvalidInput: g(0) is not 0, g' is not positive, g' falls (g is not convex), or g is not the integral of g'. The
-            message names the level at which the check fails.
+        InvalidInput: g(0) is not 0, g or g' is not finite, g' is not positive, g' falls (g is not convex), or g is not
+            the integral of g'. The message names the level at which the check fails.
 
     Example:
         >>> import numpy as np

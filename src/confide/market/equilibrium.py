@@ -1,9 +1,9 @@
 """Whether a profile of strategies is an equilibrium, and a search for all symmetric equilibria. Expectations are under
 the signal model that the market is designed for, or under another one.
 
-A person's interim matrix is computed exactly from the law of the others' counts. From the interim matrix
-`best_response` finds the best replies over all channels. The search reports all equilibria that it finds, including the
-collusive ones.
+A person's interim matrix has the expected payment of each report, jointly with each bit. The interim matrix is computed
+exactly from the law of the others' counts. From the interim matrix `best_response` finds the best replies over all
+channels from the bit to a report. The search reports all equilibria that it finds, including the collusive equilibria.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 Tariff = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""Function from a range of numbers of participants to the payments of a 1 and of a 0 that match the majority of the
-others.
+"""Function from the least and the largest number of participants to two arrays: the payments of a report of 1, and of a
+report of 0, that equals the majority of the others.
 """
 
 Others = Strategy | Sequence[Strategy] | Sequence[tuple[int, Strategy]]
@@ -50,7 +50,7 @@ Others = Strategy | Sequence[Strategy] | Sequence[tuple[int, Strategy]]
 
 
 class CountMarket(Protocol):
-    """A market that `check_equilibrium` can check: its payment depends on a person's own report and the counts of the
+    """A market that `check_equilibrium` can check. A payment depends on a person's own report and the counts of the
     others' reports.
     """
 
@@ -140,7 +140,8 @@ def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.fl
 @renamed(nature="signal_model")
 def interim_matrix(market: CountMarket | GroupMarket, others: Others,
                    signal_model: SignalModel | PairPrior | None = None) -> NDArray[np.float64]:
-    """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given the strategies of everybody else.
+    """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person with bit S, report X and payment R, given
+    the strategies of everybody else.
 
     Args:
         market: market that pays by counts of reports.
@@ -314,13 +315,13 @@ class SymmetricEquilibrium:
 @renamed(nature="signal_model")
 def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | None = None, *,
                          largest: float | None = None, points: int = 200) -> tuple[SymmetricEquilibrium, ...]:
-    """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones, with the highest
-    payment first.
+    """All symmetric equilibria that a scan of strategies finds, and the collusive equilibria, with the highest payment
+    first.
 
     The eta-strategy is randomised response at level eta. The scan searches for fixed points of the map from eta to the
     level of the best reply, between `points` levels in [-largest, largest]. The search also tries the strategies always
-    0, always 1, fair coins and no participation. Collusive equilibria usually pay more than the honest one, and a
-    second informative equilibrium may exist. The operator of a market should know all of these equilibria.
+    0, always 1, fair coins and no participation. Collusive equilibria usually pay more than the honest equilibrium, and
+    a second informative equilibrium may exist. The operator of a market should know all of these equilibria.
 
     Args:
         market: market with an `epsilon`, as in `interim_matrix`.

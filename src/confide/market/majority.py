@@ -1,8 +1,8 @@
 """Wang's mechanism for known costs: a report is paid if it equals the majority of the others' reports.
 
-Every payment is one of two numbers, fixed by the number n of participants and the number n1 of ones. The amounts of the
-two payments depend on the number n of people who really take part. A tie of the others' reports counts as 0, and a
-participant who is alone is paid nothing.
+In one run all reports of 1 are paid the same amount, and all reports of 0 are paid the same amount. The two amounts
+follow from the number n of people who really take part and the number n1 of ones. A tie of the others' reports counts
+as 0, and a participant who is alone is paid nothing.
 
 The module also has the law of the total payment of a majority market in one run.
 """
@@ -202,8 +202,8 @@ class TotalPayment:
 
 
 def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> PeerStatistic:
-    """P(M = 1), P(M = 0) and Cov(M, S) of a majority M with these error probabilities and a bit S; numbers
-    or arrays.
+    """P(M = 1), P(M = 0) and Cov(M, S) of a majority M with given error probabilities and a bit S, as numbers or
+    arrays.
     """
     p1, p0 = signal_model.prior_one, signal_model.prior_zero
     return PeerStatistic(one=p1 * (1.0 - errors.low) + p0 * errors.high,
@@ -212,7 +212,8 @@ def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> Pee
 
 
 def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
-    """The excess (E[R] - V_LB)/c(epsilon) of the expected payment E[R] over the lower bound V_LB; numbers or arrays.
+    """The excess (E[R] - V_LB)/c(epsilon) of the expected payment E[R] over the lower bound V_LB, in payment units
+    c(epsilon); numbers or arrays.
 
     The excess is computed as a sum of positive terms, each of which rises with both error probabilities of the
     majority.
@@ -223,7 +224,7 @@ def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
 
 
 def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
-    """The function h(beta) in the proof of Theorem 4 [912], for numbers or arrays.
+    """The function h(beta) in the proof of Theorem 4 of Wang 2016, for numbers or arrays.
 
     The function h(beta) gives the expected payment E[R] of the majority market, where c is the payment unit and theta
     the signal accuracy:
@@ -243,12 +244,14 @@ class MajorityMarket(PlainNumbers, KnownLevel):
     """A market that buys one randomised bit from each person. The expected payment exceeds the cost of the privacy
     level epsilon for everybody.
 
-    The profile in which everybody plays the epsilon-strategy is a strict Nash equilibrium. In this equilibrium the
-    epsilon-strategy earns `quote().margin` more than every report that ignores the bit. Other equilibria exist:
-    `symmetric_equilibria` also lists the collusive ones.
+    The epsilon-strategy is randomised response at level epsilon. The profile in which everybody plays the
+    epsilon-strategy is a strict Nash equilibrium. In this equilibrium the epsilon-strategy earns `quote().margin` more
+    than every report that ignores the bit. Other equilibria exist: `symmetric_equilibria` also lists the collusive
+    equilibria.
 
     Raises:
-        InvalidInput: a parameter is out of range, or payments overflow at this level. The message names the parameter.
+        InvalidInput: a parameter is out of range, or payments overflow at the level epsilon. The message names the
+            parameter.
 
     Source: Wang 2016, section 3.3.2 and Theorem 4; spec data_market section 2.2.
 
@@ -359,10 +362,12 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def proof_bound(self) -> float | None:
-        """The upper bound on E[R] from the proof of Theorem 4 for this number N of people; None where the premise 2
-        e^(-(N-1) D) < gamma of that proof fails.
+        """The upper bound on the expected payment E[R] from the proof of Theorem 4 of Wang 2016, for the market's
+        number N of people. The result is None where the premise 2 e^(-(N-1) D) < gamma of that proof fails. D is the
+        Chernoff information of one report, and gamma is 1 - b1 + b0, with the error probabilities of the others'
+        majority.
 
-        Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
+        Source: Wang 2016, proof of Theorem 4; the thesis does not state the premise (erratum E5).
         """
         m, signal_model = self.people - 1, self.signal_model
         errors = majority_errors(m, self.reporting)
@@ -410,8 +415,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return _tariff(self, whole("least", least, at_least=1), self.people if largest is None else int(largest))
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of the reports 0, 1, none when `ones` of the OTHERS report 1 and `zeros` report 0, shape (3,
-        ...).
+        """The payments of a person's report 0, 1 or none, if `ones` of the other people report 1 and `zeros` report 0,
+        shape (3, ...).
         """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
@@ -463,8 +468,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return TotalPayment(n, self.signal_model, self.reporting, payment.for_one, payment.for_zero)
 
     def error_probability(self) -> float:
-        """The exact probability of a wrong best guess of the state from all reports, averaged over the random number of
-        participants.
+        """The exact probability that the best guess of the state from all reports is wrong, averaged over the random
+        number of participants.
         """
         if self.presence == 1:
             return error_probability(self.people, self.signal_model, self.reporting)
@@ -504,9 +509,7 @@ _DOCUMENT = "Wang 2016"
 
 
 def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
-    """The guarantees of a majority market in reading order: privacy, truthfulness, participation, accuracy
-    and budget.
-    """
+    """The guarantees of a majority market, in this order: privacy, truthfulness, participation, accuracy, budget."""
     quote, signal_model = market.quote(), market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 4", spec="data_market 2.2",
                      erratum="needs at least two people; the equilibrium is strict with a margin that is stated")

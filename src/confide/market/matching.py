@@ -2,9 +2,10 @@
 
 A person has a bit S and reports X. The statistic M is independent of X given S, with Cov(M, S) > 0. The unit of payment
 is c(epsilon) = g'(epsilon)(1 + cosh epsilon), where g is the cost of privacy. If M = 1, a report of 1 is paid
-c(epsilon)/Cov times P(M = 0). If M = 0, a report of 0 is paid c(epsilon)/Cov times P(M = 1). With these payments the
-epsilon-strategy is the person's unique best reply. The choice of M gives the mechanism: the state itself for a genie
-who knows the state, the majority of the others for Wang's mechanism, and one other report for general priors.
+c(epsilon)/Cov times P(M = 0). If M = 0, a report of 0 is paid c(epsilon)/Cov times P(M = 1). The epsilon-strategy is
+randomised response at level epsilon. With these payments the epsilon-strategy is the person's unique best reply. The
+choice of M determines the mechanism. M is the majority of the others for Wang's mechanism, and one other report for
+general priors. M would be the state itself for a collector who knows the state.
 
 Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
 
@@ -76,8 +77,8 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
     Args:
         epsilon: privacy level to check.
         costs: cost functions g of the people.
-        covariance: function from a level to a number; the largest single payment at that level is c(level) divided by
-            this number.
+        covariance: function from a level to a number; the largest single payment at that level is the payment unit
+            c(level), divided by this number.
 
     Raises:
         InvalidInput: the payments overflow. The message names a level that can be paid, to four digits.
@@ -99,8 +100,8 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
 
 
 def price_floor(cost: Cost, epsilon: float, edge: float) -> float:
-    """V_LB, the least expected payment at which any mechanism with nonnegative payments buys level epsilon from one
-    person.
+    """V_LB, a lower bound on the expected payment of every mechanism with nonnegative payments that buys level epsilon
+    from one person.
 
     Args:
         cost: cost function g of the person.
@@ -137,7 +138,7 @@ class PeerStatistic:
 
 @dataclass(frozen=True)
 class MatchingPayment:
-    """Payments that make the epsilon-strategy the unique best reply.
+    """Payments that make the epsilon-strategy (randomised response at level epsilon) the unique best reply.
 
     Args:
         cost: cost function g of the person.

@@ -1,10 +1,10 @@
 """The least expected payment at which mechanisms with nonnegative payments buy a privacy level from N people, without
 and with a cap on single payments.
 
-If all others play the epsilon-strategy, a payment need only depend on a person's own report x and the number k of ones
-among the others. Without a cap the optimum has a closed form. This optimum pays a report only if all others give the
-same report, which is rare, so its single payments are extremely large. With a cap the optimum is a linear program over
-the payments R(x, k).
+If all others play the epsilon-strategy (randomised response at level epsilon), a payment need only depend on a person's
+own report x and the number k of ones among the others. Without a cap the optimum has a closed form. This optimum pays a
+report only if all others give the same report, which is rare, so its single payments are extremely large. With a cap
+the optimum is a linear program over the payments R(x, k).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Optimum:
 
     Args:
         payment: least expected payment V_opt.
-        gap: difference V_opt - V_LB to the lower bound for any number of people, of full relative accuracy.
+        gap: difference V_opt - V_LB, of full relative accuracy. V_LB is the lower bound for any number of people.
         for_one: payment of a report 1 when all others report 1; in every other case a report 1 is paid 0.
         for_zero: payment of a report 0 when all others report 0; in every other case a report 0 is paid 0.
     """
@@ -83,9 +83,11 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
             The largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison
             with that mechanism.
 
-    Source: spec data_market section 2.3 (ours). With a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise with
-    P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h
-    (2 theta - 1)))/(delta1 + delta0), whose terms are all positive.
+    Source: spec data_market section 2.3 (ours). Let alpha be the probability that a report equals the state, c the
+    payment unit, and h = g' sinh epsilon - g - margin. Let a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise
+    with P0/P1, e1 = 1 - tanh a, e0 = 1 - tanh b, delta1 = (2 theta - 1) tanh a and delta0 = (2 theta - 1) tanh b. The
+    computed form is V_opt = V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h (2 theta - 1)))/(delta1 + delta0), in
+    which all terms are positive.
 
     Example:
         >>> from confide.market import LinearCost
@@ -126,7 +128,7 @@ def _unanimous(m: int, signal_model: SignalModel, reporting: Reporting, bit: int
 
 
 class CapTooLow(Refused):
-    """No mechanism buys this level with single payments up to the cap.
+    """A level that no mechanism buys with single payments up to the cap.
 
     Args:
         cap: cap that was asked for.
@@ -150,7 +152,7 @@ class OptimalCountMechanism(PlainNumbers):
     """The cheapest mechanism with a cap on single payments, which pays by a person's report and the number of ones
     among the others.
 
-    It has no `for_budget`, because it is a baseline that no campaign runs. Use `MajorityMarket.for_budget` instead.
+    The class has no `for_budget`, because no campaign runs this baseline. Use `MajorityMarket.for_budget` instead.
 
     Raises:
         CapTooLow: no mechanism is feasible, which is found when the program is solved; the message names the smallest
@@ -254,7 +256,7 @@ class OptimalCountMechanism(PlainNumbers):
         return found
 
     def smallest_cap(self) -> float:
-        """The smallest cap on single payments at which the level can be bought with this margin."""
+        """The smallest cap on single payments at which the level can be bought with the given `margin`."""
         _, power, side, slack = self._program()
         law, size = np.concatenate([self._law[0]] * 2), 2 * self.people
         last = np.zeros(size + 1)

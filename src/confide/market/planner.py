@@ -70,8 +70,7 @@ class TargetUnreachable(InvalidInput):
         reachable: least error probability that `max_people` people can reach, if everybody reports their bit unchanged.
         people: smallest number of people that would suffice; None where 2^40 people do not suffice.
         attempt: function that plans again with another number `people` or another `error`.
-        seconds: approximate time of another attempt, in seconds for each person, where the time grows with the number
-            of people.
+        seconds: approximate time of another attempt, in seconds for each person in the plan.
     """
 
     def __init__(
@@ -101,8 +100,8 @@ class MarketPlan(PlannedMarket):
         error: exact probability that the best guess of the state is wrong.
         lower_bound: lower bound on the expected total of any market, of any size, that meets the criterion.
         searched: largest number N of people that the search examined.
-        complete: whether it is proved that no larger N is cheaper. For each number N of people the level is the best
-            level that was found. From 10^5 people on the total is the least up to a relative 2e-5.
+        complete: whether it is proved that no larger N is cheaper. The level for each N is the best level that the
+            search found. From 10^5 people on, the total may exceed the least total by a relative 2e-5.
         market: market to run; None where nothing is bought.
         max_payment: the user's cap on single payments, if any.
     """
@@ -466,7 +465,7 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
             arguments are missing, the message names all of them (`MissingArguments`).
         TargetUnreachable: `max_people` people cannot reach the target; the message gives the number of people that
             would suffice.
-        Refused: the criterion is thesis, and the cost has no best level (erratum E1).
+        Refused: the criterion is thesis, and the cost has no best level (erratum E1 of Wang 2016).
 
     Source: Wang 2016, section 3.4; exact criterion and stop rule ours; spec data_market section 2.5.
 

@@ -44,7 +44,7 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
 
     Raises:
         Refused: x^2/g'(x) does not tend to 0 at 0, so that it is always cheaper to buy from more people at smaller
-            levels (erratum E1).
+            levels (erratum E1 of Wang 2016).
 
     Source: Wang 2016, (3.21); spec data_market section 2.5.
 
@@ -73,8 +73,9 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class ThesisBounds:
-    """The bounds of Theorem 5 on F(tau), the least total payment of a market whose sum of Chernoff informations D
-    satisfies e^(-sum of D) <= tau.
+    """The bounds of Wang 2016, Theorem 5, on the least total payment F(tau) of a market. The sum of the Chernoff
+    informations D of the market's reports must satisfy e^(-sum of D) <= tau. V_LB is the lower bound on the payment to
+    one person.
 
     Args:
         epsilon: level epsilon tilde, at which money buys most Chernoff information.
@@ -92,12 +93,12 @@ class ThesisBounds:
 
 
 def thesis_bounds(error: float, signal_accuracy: float, prior_one: float, cost: Cost) -> ThesisBounds:
-    """The bounds of Theorem 5 at the target tau = error.
+    """The bounds of Wang 2016, Theorem 5, at the target tau = error.
 
     Raises:
         Refused: the cost has no best level, as in `best_price_level`.
 
-    Source: Wang 2016, Theorem 5 and [2334]; spec data_market section 2.5.
+    Source: Wang 2016, Theorem 5; spec data_market section 2.5.
 
     Example:
         >>> from confide.market import LinearCost

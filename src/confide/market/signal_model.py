@@ -70,7 +70,8 @@ class SignalModel(PlainNumbers):
 
 @dataclass(frozen=True)
 class Reporting:
-    """How one report X by the epsilon-strategy depends on the state W. Fields are numbers or arrays of one shape.
+    """How one report X by randomised response at level epsilon depends on the state W. Fields are numbers or arrays of
+    one shape.
 
     Args:
         edge: rho = 2 P(X = W) - 1 = (2 theta - 1) tanh(epsilon/2), where theta is the signal accuracy.
@@ -93,7 +94,7 @@ class Reporting:
 
         Args:
             signal_accuracy: probability that a bit equals the state.
-            epsilon: privacy level >= 0; below 0 the reports 0 and 1 exchange their roles.
+            epsilon: privacy level; at a level below 0 the reports 0 and 1 exchange their roles.
         """
         theta, level = signal_accuracy, np.asarray(epsilon, dtype=np.float64)
         keep, flip = scipy.special.expit(level), scipy.special.expit(-level)

@@ -1,7 +1,8 @@
 """Simulated rounds of a market with fictitious people: the counts of reports are drawn directly, or person by person.
 
 A simulation can only validate a market. A simulation cannot decide whether a strategy is an equilibrium, because a
-regret of 1e-4 is invisible in its noise. `check_equilibrium` decides exactly whether a strategy is an equilibrium.
+regret of 1e-4 is invisible in the noise of a simulation. `check_equilibrium` decides exactly whether a strategy is an
+equilibrium.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Simulation:
         wrong: (R,) bool, whether the guess of the state from the counts was wrong; empty where there is no state.
         types: (10, 3) table with one row for each tenth of the participants by cost, the cheapest first. The columns of
             `types` are the number of people, the mean payment, and the mean payment less the cost of the level. The
-            table `types` is empty where costs are known, people were not drawn one by one, or all were given one
+            table `types` is empty where costs are known, people were not drawn one by one, or all people were given one
             strategy.
     """
 
@@ -112,8 +113,8 @@ class Simulation:
     def payments(self) -> NDArray[np.float64]:
         """The (2, 2, 2) table of payments by report 0 or 1 (first axis) and by unpaid or paid (second axis).
 
-        The last axis holds two numbers: the share of the cell's reports among all reports, and their mean payment. In a
-        majority market a report is paid if it equals the majority of the others.
+        The last axis holds two numbers: the share of such reports among all reports, and the mean payment of such a
+        report. In a majority market a report is paid if it equals the majority of the others.
         """
         found = np.zeros((2, 2, 2))
         for report, counts, each in ((0, self.zeros, self.for_zero), (1, self.ones, self.for_one)):

@@ -143,7 +143,7 @@ def privacy_level(channel: ArrayLike) -> float:
         channel: (k, 2) P(X = x | S = s). In a ratio of the probabilities of one report, 0/0 counts as 1. If some report
             is possible for only one of the bits, the level is infinite.
 
-    Source: Wang 2016, Definition 5; spec data_market section 1 (three single reports decide all events).
+    Source: Wang 2016, Definition 5; spec data_market section 1 (no event has a larger ratio than some single report).
 
     Example:
         >>> privacy_level([[0.75, 0.25], [0.25, 0.75], [0, 0]]) == math.log(3)
@@ -159,7 +159,7 @@ def privacy_level(channel: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Strategy(Declared):
-    """A person's channel from the bit to the report, as a public belief: the others' view of this person's behaviour.
+    """A person's channel from the bit to the report, as all other people believe that the person behaves.
 
     Example:
         >>> round(Strategy.randomised(1.0).level, 12)
@@ -249,7 +249,7 @@ class Strategy(Declared):
         return Strategy(table, name=self.name)
 
     def relabelled(self) -> Strategy:
-        """The strategy with the reports 0 and 1 exchanged (Lemma 2)."""
+        """The strategy with the reports 0 and 1 exchanged (Wang 2016, Lemma 2)."""
         return Strategy(self.channel[[1, 0, NONE]])
 
     def given_state(self, signal_accuracy: float) -> NDArray[np.float64]:
@@ -272,7 +272,7 @@ class Reply:
     Args:
         on_one: report that is mostly given on bit 1: 0, 1 or 2 (none).
         on_zero: report that is mostly given on bit 0; equal to `on_one` for an uninformative reply.
-        level: privacy level of the reply, 0 for an uninformative one.
+        level: privacy level of the reply, 0 for an uninformative reply.
         utility: expected payment less the cost of the level.
     """
 
@@ -305,8 +305,8 @@ class BestReply:
 
     Args:
         replies: every maximising pair of reports; mixtures of replies of one level are best replies too.
-        margin: utility of the best informative reply less the utility of the best uninformative reply. Minus infinity
-            where no informative reply can be as good as some uninformative one.
+        margin: utility of the best informative reply less the utility of the best uninformative reply. The margin is
+            minus infinity if no pair of reports has a best level above 0.
     """
 
     replies: tuple[Reply, ...]

@@ -24,8 +24,8 @@ of this bidder differ. A bidder bids at most once in a round and at most C times
 the sum of all x_r is at most 2 min(C, R), where R is the number of rounds. After the last round there is no report.
 
 A bidder who declines in their slot is idle: they neither bid nor report until they lose a good. At prices that only
-rise, the rule on idle bidders changes nothing for any valuation. The auction enforces the rule, so it also binds a
-program that contradicts itself.
+rise, the rule on idle bidders changes nothing for any valuation. The auction enforces the rule, so the rule also binds
+a program that contradicts itself.
 
 In either world the first bid is in round 1, since a bidder who declines in round 1 holds nothing that they could lose.
 A report says that a bid is left, so a bidder reports after at most min(C, R) - 1 of their bids. The reports of round 1
@@ -47,9 +47,9 @@ lost a good at the end of round r. Bidders lose at most as many goods as they bi
 dropped in between. So if the reports of round r differ (y_r = 1), only one of the two worlds can bid in round r + 1,
 and x_{r+1} + y_r <= 2. With x_1 <= 2, the total is at most 2R, or 2R + 1 with a report after the last round.
 
-Therefore, if no cap binds (C >= R), reports cost nothing besides round-end tests as long as their noise is large
-enough. Let blocks of bids have noise scale a, and blocks of reports noise scale q a. A bid of round r + 1 lies in M >=
-1 blocks, and a report in at most q blocks. Then
+Therefore, with round-end tests and a cap that does not bind (C >= R), reports cost nothing as long as their noise is
+large enough. Let blocks of bids have noise scale a, and blocks of reports noise scale q a. A bid of round r + 1 lies in
+M >= 1 blocks, and a report in at most q blocks. Then
 
     x M/a + y q/(q a) <= 2M/a.
 
@@ -57,7 +57,8 @@ The charge for the bids already covers the bound 2M/a. If C < R, slot tests have
 
 *Bids as reports* (CountBids): y_r = |b_r - b'_r|.
 
-Source: Wu 2017, Algorithm 6 (Theorem 4.4.1, corrected); spec allocation 3.2 and 5, for bid caps and free reports ours.
+Source: Wu 2017, Algorithm 6 (Theorem 4.4.1, corrected); spec allocation 3.2 and 5. The results on bid caps and free
+reports are ours.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ class BundleRules(Rules):
 
 @dataclass(kw_only=True, slots=True)
 class Standing:
-    """The state of one bidder in an auction of bundles. Private.
+    """The state of one bidder in an auction of bundles. The state is private.
 
     Args:
         goods: goods that the bidder holds, in the order in which they were won.
@@ -395,8 +396,8 @@ class BundleAuction(Running):
     @abstractmethod
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
         """The goods that each bidder holds, with -1 for none, and the published count of each good just before the
-        bidder's bid on it; two arrays of shape (n, b). Goods on which the bidder was outbid after the last test are
-        included.
+        bidder's bid on this good; two arrays of shape (n, b). Goods on which the bidder was outbid after the last test
+        are included.
         """
 
 
@@ -490,10 +491,10 @@ def start_bundles(
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
-            releases is drawn in one block, and the run adds it. The default is True for runs with few releases.
-            Auctions in which programs bid ignore `stepwise` and draw release by release.
-        session: session that charges the privacy loss of the noise. By default a session is opened for the line
-            `COUNTS` of the privacy charge.
+            releases is drawn in one block, and the run adds the noise to the counts. The default is True for runs with
+            few releases. Auctions in which programs bid ignore `stepwise` and draw release by release.
+        session: session that charges the privacy loss of the noise. By default a session is opened that charges the
+            loss under the name `COUNTS`.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise, session)
@@ -501,7 +502,8 @@ def start_bundles(
 
 
 def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:
-    """The bundle that each bidder likes best if all goods are free, shape (n, b), with -1 for none. Private.
+    """The bundle that each bidder likes best if all goods are free, shape (n, b), with -1 for none. The bundles are
+    private.
 
     Args:
         population: valuations of all bidders.
@@ -524,7 +526,8 @@ def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:
 
 
 def still_wanting(population: Population, held: NDArray[Any], prices: _Reals) -> int:
-    """Number of bidders who would add a good to their bundle at given prices, if they had a bid left. Private.
+    """Number of bidders who would add a good to their bundle at given prices, if they had a bid left. The number is
+    private.
 
     Args:
         population: valuations of all bidders.

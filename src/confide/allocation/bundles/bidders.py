@@ -3,9 +3,8 @@
 A bundle is a tuple of goods. The tuple lists a good once for each copy in the bundle, in any order.
 
 All goods together may be worth at most 1 to a bidder. A bidder's record is accepted if its sum in doubles is at most 1
-+ 2^-21. The excess of 2^-21 is half a step of the grid of 2^-20 on which welfare certificates add up values. So a row
-that adds up to 1 except for rounding, even in single precision, is accepted. One bidder still adds at most 2^20 + 1
-steps to a sum on that grid.
++ 2^-21. So a row that adds up to 1 except for rounding, even in single precision, is accepted. Welfare certificates add
+up values in steps of 2^-20, and the excess of 2^-21 is half a step. So one bidder adds at most 2^20 + 1 steps to a sum.
 """
 
 from __future__ import annotations
@@ -47,7 +46,9 @@ def refuse_total(total: float, row: int | None = None) -> InvalidInput:
 
 
 class Bidder(ABC):
-    """One bidder's valuation of bundles: monotone, v(empty) = 0, v(all) <= 1, gross substitutes. Private."""
+    """One bidder's valuation v of bundles, which is private. The valuation is monotone and has gross substitutes, with
+    v(empty) = 0 and v(all goods) <= 1.
+    """
 
     goods: int
     """Number k of goods."""
@@ -114,7 +115,7 @@ class Bidder(ABC):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
     """The numbers of all bidders' records, one row for each of the n bidders, in the form that the compiled auction
-    reads. Private.
+    reads. The table is private.
 
     Args:
         values: numbers of all rows, one row after another, float32 or float64.
@@ -134,7 +135,7 @@ class Table:
 
 
 class Population(ABC):
-    """The valuations of bundles of n bidders, checked. Private."""
+    """The checked valuations of bundles of n bidders. The valuations are private."""
 
     people: int
     goods: int

@@ -9,8 +9,8 @@ Counted goods are valuations that depend only on the number of goods. Each furth
 before.
 
 Assignment valuations (OXS) are for bidders with a few places, each of which may be filled by one good. The value v(S)
-is the best total of placing copies of S, one in each place: unit demands merged into one bidder. A second copy of a
-good may fill another place.
+is the largest total value over all ways to fill the places with copies from S, at most one in each place. Such a bidder
+is like several unit-demand bidders merged into one bidder. A second copy of a good may fill another place.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class SymmetricConcave(BundleClass):
     """A symmetric concave valuation v(S) = f(|S|), where |S| is the number of copies in S. A record is f(0), ...,
     f(most), with f(0) = 0.
 
-    The function f must not fall, and each good must add no more than the one before. To allow for rounding, a good may
-    add up to 2^-40 more than the good before it.
+    The function f must not fall, and each good must add no more than the good before it. To allow for rounding, a good
+    may add up to 2^-40 more than the good before it.
 
     Args:
         most: largest number L >= 1 of goods that add value.
@@ -395,8 +395,8 @@ class Assignment(BundleClass):
     of goods in S. A record is a table of numbers in [0, 1], shape (places, k), with the value of each good in each
     place.
 
-    Each number is rounded down to a multiple of 2^-40. All goods together, the sum over places of each place's best
-    good, are worth at most 1.
+    Each number is rounded down to a multiple of 2^-40. The sum over the places of the value of each place's best good
+    must be at most 1.
 
     Source: Shapley 1962; Lehmann, Lehmann and Nisan 2006 (OXS); spec allocation 5.
 

@@ -2,10 +2,10 @@
 the next good to bid on at given prices.
 
 A program runs in the auction and on the bidder's own device, with the same answers. The auction continues whatever the
-program answers or raises. A program counts as wanting nothing if it fails, or if its answer is no number or no good.
-The same holds for a good that the bidder already holds, if further copies are worth 0. A bidder's program is not
-isolated: it can do anything that a program can do. So an operator who runs programs of others must isolate them from
-everything else.
+program answers or raises. A program counts as wanting nothing if it fails, or if its answer is no number or no good. A
+program also counts as wanting nothing if its answer is a good that the bidder already holds, and further copies are
+worth 0. A bidder's program is not isolated: it can do anything that a program can do. So an operator who runs programs
+of others must isolate them from everything else.
 
 The test looks for local patterns that no gross-substitutes valuation has, and may refute the property. For every bundle
 S and further goods i, j, l, consider the three sums

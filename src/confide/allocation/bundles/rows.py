@@ -1,8 +1,9 @@
 """Rows of numbers as the bidders of a bundle campaign submit them, and their conversion into records of the valuation
 class.
 
-For sums a row holds the value of each good. For counted goods a row holds the value that the first good adds, then the
-value that the second adds, and so on. The running sums f(0), f(1), ... of these values are the record.
+In classes of sums, such as additive valuations, a row holds the value of each good. If only the number of goods counts,
+a row holds the value that the first good adds, then the value that the second good adds, and so on. The running sums
+f(0), f(1), ... of these values are the record.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def population_of(
             `BundleClass.population`.
 
     Raises:
-        InvalidInput: data that the class refuses; never for a row of a batch.
+        InvalidInput: data that the class refuses. A bad row of a batch raises no error.
 
     Example:
         >>> rows = Rows(np.array([1]), np.array([0, 2]), np.array([0, 1], np.int32), np.array([0.5, 0.25], np.float32))
@@ -103,7 +104,7 @@ def _summed(steps: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def usable(valuation: BundleClass, batch: Rows, goods: int) -> NDArray[np.bool_]:
-    """Whether each of the m rows of a batch can be used as a record of the class, shape (m,). Private.
+    """Whether each of the m rows of a batch can be used as a record of the class, shape (m,). The result is private.
 
     Args:
         valuation: class of the valuations.

@@ -1,4 +1,5 @@
-"""Each bidder's best bundle at given prices, and the goods that small changes of the prices could bring into it.
+"""Each bidder's best bundle at given prices, and the goods that small changes of the prices could bring into this
+bundle.
 
 A bidder takes up to b different goods. The bidder's mark is their b-th largest surplus, or 0 if 0 is larger. A good
 must reach the mark to be taken. Among goods at the mark, bidders keep the goods that they held, and then take goods
@@ -186,8 +187,8 @@ def _store(bounds: _Integers, rows: _Integers, found: _Integers, holds: _Integer
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Window:
-    """The bidders whose best bundle may change while prices change, and the goods that may enter or leave these
-    bundles, called goods in doubt. The differences between two prices change by at most a given width.
+    """The bidders whose best bundle may change while prices change, if no difference between two prices changes by more
+    than a given width. Goods in doubt are the goods that may enter or leave these bundles.
 
     Args:
         rows: indices of the m bidders among all bidders, from 0, shape (m,).
@@ -297,7 +298,7 @@ def smoothed_prices(
     values: Valuations, supply: NDArray[np.int64], prices: _Reals, temperatures: tuple[float, ...]
 ) -> _Reals:
     """The prices at the minimum of the smoothed dual at the last temperature, shape (k,). The search at each
-    temperature starts from the prices of the temperature before. Private.
+    temperature starts from the prices of the temperature before. The prices are private.
 
     Args:
         values: valuations of all bidders.

@@ -1,17 +1,17 @@
 """Shortest augmenting paths over goods. One copy after another moves from a good with too many holders to a good with a
 free copy, along the cheapest chain of bidders who change goods.
 
-*The graph.* The nodes are the goods, and one more node for no good (number k), which any bidder may have instead and to
-which any copy may be left. A bidder who holds good j and could hold good l is an arc. The cost of an arc is the
-bidder's loss by the change at the prices. Prices keep all costs at 0 or above, so each path is found by Dijkstra's
-algorithm, and prices move by its distances. The method is Busacker and Gowen's algorithm on nodes that are types of
-goods, not bidders. In the end each bidder holds a best bundle at the prices, and every good with a positive price is
-full. By weak duality, the final allocation and the final prices are optimal.
+*The graph.* The nodes are the goods and one more node, number k, for no good. Any bidder may hold no good, and any copy
+may stay without a holder. A bidder who holds good j and could hold good l is an arc from j to l. The cost of an arc is
+the bidder's loss by the change at the prices. Prices keep all costs at 0 or above, so each path is found by Dijkstra's
+algorithm, and prices move by the distances that the algorithm computes. The method is Busacker and Gowen's algorithm on
+nodes that are types of goods, not bidders. In the end each bidder holds a best bundle at the prices, and every good
+with a positive price is full. By weak duality, the final allocation and the final prices are optimal.
 
 *The arcs.* For each pair of goods a heap keeps the bidders who hold the first and could hold the second. The loss by a
-change, apart from prices, is constant, so a heap stays in order while prices move. An arc is dropped when it comes to
-the top of its heap and its bidder no longer holds the good that the arc starts from (skew heaps, Sleator and Tarjan
-1986).
+change, apart from prices, is constant, so a heap stays in order while prices move. The heaps are skew heaps (Sleator
+and Tarjan 1986). At the top of a heap, an arc is dropped if its bidder no longer holds the good that the arc starts
+from.
 
 *The queue* of nodes, for compiled loops, takes out the node with the least key first, and the smaller number among
 equal keys. Keys may fall. `heap` holds the nodes, `place` the position of each node in it (-1 outside), and `keys` the

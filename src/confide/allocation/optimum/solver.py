@@ -159,8 +159,8 @@ class OptimalAllocation(Handout):
 def exact_optimum(
     values: Any, supply: ArrayLike, *, each: int = 1, method: Literal["paths", "assignment"] | None = None,
 ) -> OptimalAllocation:
-    """An allocation with the largest welfare, in which each bidder gets at most b different goods and their values add
-    up. Not private.
+    """An allocation with the largest welfare, in which each bidder gets at most b different goods, and the values of a
+    bidder's goods add up. The allocation is not private.
 
     Args:
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
@@ -172,7 +172,8 @@ def exact_optimum(
         The good of each bidder, the prices, and the proof of optimality. No bidder gets a good that is worth 0 to them.
 
     Raises:
-        InvalidInput: no such table, supply or method; or too large a table for "assignment".
+        InvalidInput: `values`, `supply` or `method` of another form or out of range, or too large a table for
+            "assignment".
         SolverFailed: the gap between bound and welfare is above n b 10^-9, or the search found no allocation within the
             supply.
 

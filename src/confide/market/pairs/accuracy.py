@@ -48,7 +48,8 @@ class MeanEstimate:
     """An unbiased estimate of the share of ones among the participants.
 
     Args:
-        value: estimate ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), (5.2), which can be outside [0, 1].
+        value: estimate ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), by Wang 2016, (5.2). The estimate can
+            be outside [0, 1].
         sd: standard deviation of the estimate over the randomness of the reports, 1/(2 sqrt(n) sinh(epsilon/2)), which
             is the same for all bits.
         people: number n of people who reported.
@@ -117,7 +118,7 @@ def _target(people: int, error: float, failure: float) -> tuple[int, float, floa
 
 
 def thesis_level(people: int, error: float, failure: float) -> float:
-    """The privacy level ln(2 + 1/(N error^2 failure)) of the thesis, which is accurate enough and never below ln 2.
+    """The privacy level ln(2 + 1/(N error^2 failure)) of Wang's thesis, which is accurate enough and never below ln 2.
 
     Source: Wang 2016, Theorem 10, (5.16).
 
@@ -133,7 +134,7 @@ def thesis_level(people: int, error: float, failure: float) -> float:
 def chebyshev_level(people: int, error: float, failure: float) -> float:
     """The least level that Chebyshev's bound accepts: 2 asinh(1/(2 sqrt(N error^2 failure))).
 
-    Theorem 10 uses Chebyshev's bound too; the exact inversion of the bound is ours.
+    Theorem 10 of Wang 2016 uses Chebyshev's bound too; the exact inversion of the bound is ours.
     """
     n, width, failure = _target(people, error, failure)
     return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))

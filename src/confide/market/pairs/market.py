@@ -1,15 +1,16 @@
-"""Wang's mechanism for general priors: a report is paid if it agrees with another person's report, or disagrees where
-the covariance D of two bits is negative.
+"""Wang's mechanism for general priors: a report is paid if it agrees with another person's report. Where the covariance
+D of two bits is negative, a report is paid if it disagrees.
 
 If the payment is averaged over all peers, it follows from the two public counts. If each report is compared with a
 single peer's report, the incentives are the same. The variance is then larger, and nobody can check a payment without
 the peer's report.
 
-The module also computes the best replies of people who know their own group, which tests on a table whether a pair
-market works. Bits are correlated because people belong to groups. To a person who knows their own group, the peers'
-bits look independent of their own (without replacement: slightly negatively correlated). A person who knows their own
-group is therefore paid nothing for their bit, and does best with the report that is paid more in their group. The best
-replies are computed from the bits of the table, so they are for the operator only and must not be released.
+The module also computes the best replies of people who know their own group. The best replies show whether a pair
+market works on the people of a given table. Bits are correlated because people belong to groups. To a person who knows
+their own group, the peers' bits look independent of their own bit, or slightly negatively correlated, because nobody is
+their own peer. A person who knows their own group is therefore paid nothing for their bit, and does best with the
+report that is paid more in their group. The best replies are computed from the bits of the table, so they are for the
+operator only and must not be released.
 """
 
 from __future__ import annotations
@@ -61,15 +62,17 @@ class PairMarket(PlainNumbers, KnownLevel):
     """A market that buys one randomised bit from each person to estimate the share of ones, when bits are correlated
     for any reason.
 
-    The profile in which everybody plays the epsilon-strategy is a strict Nash equilibrium among people who know their
-    own bit and nothing else about the others. In this equilibrium the epsilon-strategy earns `quote().margin` more than
-    every report that ignores the bit. Other equilibria exist: `symmetric_equilibria` lists the collusive ones. People
-    who know their own group have another best reply, which `audit_groups` computes.
+    The epsilon-strategy is randomised response at level epsilon. The profile in which everybody plays the
+    epsilon-strategy is a strict Nash equilibrium among people who know their own bit and nothing else about the others.
+    In this equilibrium the epsilon-strategy earns `quote().margin` more than every report that ignores the bit. Other
+    equilibria exist: `symmetric_equilibria` lists the collusive equilibria. People who know their own group have
+    another best reply, which `audit_groups` computes.
 
     Raises:
-        InvalidInput: a parameter is out of range, or payments overflow at this level; the message names the parameter.
+        InvalidInput: a parameter is out of range, or payments overflow at the level epsilon; the message names the
+            parameter.
 
-    Source: Wang 2016, section 5.3 and Theorem 9; the average is ours; spec data_market section 4.
+    Source: Wang 2016, section 5.3 and Theorem 9; the payment by an average is ours; spec data_market section 4.
 
     Example:
         >>> from confide.market import LinearCost
@@ -135,8 +138,8 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @cached_property
     def payment(self) -> MatchingPayment:
-        """The matching payment (spec section 0) for a person with a peer: the statistic M is the peer's report, or its
-        opposite where D < 0.
+        """The matching payment for a person with a peer: the statistic M is the peer's report, or the opposite of the
+        peer's report where D < 0.
         """
         p, level = self.prior, self.epsilon
         keep, flip = float(scipy.special.expit(level)), float(scipy.special.expit(-level))
@@ -147,13 +150,14 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """The (2, 2) payments c(epsilon) A[x, y] of report x (row) when the peer reports y (column)."""
+        """The (2, 2) payments of report x (row) when the peer reports y (column)."""
         return self.payment.table if self.agreement else self.payment.table[:, ::-1]
 
     def quote(self) -> Quote:
-        """The offer to one person; its `payments` are by the person's report (row) and the peer's report (column).
+        """The offer to one person. The offer's `payments` have the person's report in rows and the peer's report in
+        columns.
 
-        The lower bound in the quote is the bound of Proposition 1, which does not depend on the prior.
+        The lower bound in the quote is the bound of Wang 2016, Proposition 1, which does not depend on the prior.
         `least_pair_payment` in `confide.evidence.wang_2016.data_market` computes the exact lower bound.
         """
         floor = float(pair_floor(self.cost, self.epsilon))
@@ -166,8 +170,8 @@ class PairMarket(PlainNumbers, KnownLevel):
         return self.payment.for_one, self.payment.for_zero
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The mean payments of the reports 0, 1, none over peers of whom `ones` report 1 and `zeros` report 0, shape
-        (3, ...).
+        """The payments of a person's report 0, 1 or none, averaged over peers of whom `ones` report 1 and `zeros`
+        report 0, shape (3, ...).
         """
         paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
         return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])
@@ -234,7 +238,7 @@ class PairMarket(PlainNumbers, KnownLevel):
                          np.exp(log_report_law(logs, self.epsilon)) if known and logs is not None else None)
 
     def estimate(self, ones: int, zeros: int) -> MeanEstimate:
-        """The estimated share of ones among the participants, by (5.2).
+        """The estimated share of ones among the participants, by Wang 2016, (5.2).
 
         Raises:
             InvalidInput: there are more reports than people, or no reports.
@@ -311,7 +315,7 @@ _DOCUMENT = "Wang 2016"
 
 
 def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantees:
-    """The guarantees of a pair market in reading order: privacy, truthfulness, participation, accuracy and budget."""
+    """The guarantees of a pair market, in this order: privacy, truthfulness, participation, accuracy and budget."""
     quote, attended = market.quote(), market.people * market.presence
     theorem = Source(document=_DOCUMENT, statement="Theorem 9", spec="data_market 4")
     who = ("each person who knows their own bit and nothing else that explains why bits go together, such as their "

@@ -1,10 +1,10 @@
 """The cheapest level at which the share of ones is estimated with a given accuracy.
 
-Four criteria decide whether a level is accurate enough. `thesis` uses Theorem 10 as printed, `chebyshev` inverts the
-theorem's bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability itself, for every
-number of ones. Each criterion buys the cheapest level that it accepts. The cheapest accepted level is often above the
-least accepted level, because the expected payment diverges both at small and at large levels. `plan_mean(...).compared`
-shows the price of each criterion's looseness.
+Four criteria decide whether a level is accurate enough. `thesis` uses Theorem 10 of Wang 2016 as printed, `chebyshev`
+inverts the theorem's bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability
+itself, for every number of ones. Each criterion buys the cheapest level that it accepts. The cheapest accepted level is
+often above the least accepted level, because the expected payment diverges both at small and at large levels.
+`plan_mean(...).compared` shows the plans by all four criteria.
 """
 
 from __future__ import annotations
@@ -88,13 +88,14 @@ class MeanPlan(PlannedMarket):
         failure_probability: probability of a larger error, as it was asked for.
         criterion: exact, hoeffding, chebyshev or thesis; "given" where the level was given.
         accurate_from: least level that the criterion accepts. For the criterion `exact`, the field `accurate_from` is
-            the bought level, or the level from which on a bound proves every level to suffice, whichever is lower.
+            the lower of two levels: the bought level, and the level from which on a bound proves that every level
+            suffices.
         epsilon: privacy level that is bought from each person, in nats.
         total: expected total payment when all people take part.
         exact_failure_probability: exact probability of a larger error at the bought level, in the worst case over all
             bits; None above 100,000 people.
         lower_bound: lower bound on the expected total of any mechanism with nonnegative payments that buys this level
-            from this number of people (Proposition 1).
+            from this number of people (Wang 2016, Proposition 1).
         market: market to run.
         max_payment: the user's cap on single payments, if any.
     """
@@ -156,8 +157,8 @@ class MeanPlan(PlannedMarket):
 
     @property
     def looseness(self) -> dict[str, float]:
-        """Mapping from each criterion to its expected total, in units of the cheapest criterion's total: the price of
-        looseness.
+        """Mapping from each criterion to the expected total of the criterion's plan, divided by the total of the
+        cheapest plan.
         """
         totals = {name: other.total for name, other in self.compared.items() if not isinstance(other, str)}
         least = min(totals.values())

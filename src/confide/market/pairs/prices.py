@@ -2,7 +2,7 @@
 every prior.
 
 The excess E[R] - g'(e^epsilon + 1) of the expected payment over the lower bound is computed as a sum of positive terms.
-The formula as printed, (5.19)-(5.21), has another last bracket and is wrong (erratum E3).
+The printed formula, Wang 2016, (5.19)-(5.21), has another last bracket and is wrong (erratum E3).
 
 The module also has the law of the total payment of a pair market in one run, when payments are averaged over all peers.
 """
@@ -73,9 +73,9 @@ def pair_prices(prior: PairPrior, cost: Cost, levels: ArrayLike) -> Any:
 def cheapest_level(prior: PairPrior, cost: Cost, least: float = 0.0) -> float:
     """The level with the least expected payment E[R] among the levels from `least` on.
 
-    A level above `least` is often cheaper, and a higher level is never less accurate by any bound on the error that
-    falls as the level rises. The search takes the best of 64 levels in geometric progression, and refines this level by
-    Brent's method.
+    A level above `least` is often cheaper. A higher level is also at least as accurate, by every bound on the error
+    that falls as the level rises. The search takes the best of 64 levels in geometric progression, and refines this
+    level by Brent's method.
 
     Args:
         prior: common belief of the people about the bits.
@@ -127,8 +127,8 @@ class PairTotal:
         for_one: payment of a paid report 1.
         for_zero: payment of a paid report 0.
         agreement: whether agreement is paid (D > 0), or disagreement (D < 0).
-        reports: (N + 1,) law of the number of reports 1. The law is None where it is not known: for a prior with two
-            moments only, above 2000 people, or where each report is paid by a single peer.
+        reports: (N + 1,) law of the number of reports 1. The field is None where the law is not known: for a prior with
+            two moments only, above 2000 people, or where each report is paid by a single peer.
 
     Example:
         >>> from confide.market import LinearCost, PairMarket, PairPrior

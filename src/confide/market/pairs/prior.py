@@ -256,8 +256,8 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:
-        """The belief about N people of the same group, where nobody knows which group of a table it is: the group of a
-        random person of the table.
+        """The belief about N people who are in one group of a table. Nobody knows which group this is. A group's
+        probability is its share of the people of the table.
 
         Args:
             sizes: number of people in each group, at least 2.
@@ -339,7 +339,8 @@ LARGEST_LAW = 2000
 
 
 def log_report_law(log_counts: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """The logarithm of the sum over L of weight(L) P(Bin(L, q) + Bin(m - L, 1 - q) = k), for every k in 0..m.
+    """The logarithm of the law of the number k of reports 1 among m people, for every k in 0..m. The law is the sum
+    over numbers L of ones of weight(L) P(Bin(L, q) + Bin(m - L, 1 - q) = k).
 
     Args:
         log_counts: (..., m + 1) logarithms of the weights, with m at most 2000.

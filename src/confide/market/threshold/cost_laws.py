@@ -1,14 +1,16 @@
-"""Laws of the cost of a nat of privacy, which each person knows only for themselves: continuous, with mass down to 0.
+"""Laws of the cost of a nat of privacy. Each person knows only their own cost. The laws are continuous, with mass down
+to 0.
 
 The cost C of each person is drawn independently from one law F, and a privacy level x costs the person C x. The
 market's threshold, its price and its quality are computed from F and its quantiles. Every law in this module keeps the
 relative accuracy of F and of its quantiles near 0.
 
 The module also computes the privacy level that a person of each cost chooses, and the probability that a participant's
-report at this level differs from their bit. A person is paid Q - T P(report differs from bit). A person of cost c <=
-c_th therefore chooses the level xi(c) >= epsilon that satisfies T/(2 (1 + cosh xi)) = c. The share of reports that
-differ from the bit is an integral over the law of costs. For each component of the law the integral over costs is
-computed over the quantile function by the double exponential rule. For uniform cells the integral has a closed form.
+report at this level differs from their bit. A person expects the payment Q - T P(report differs from bit), with Q and T
+as in `Terms`. Let c_th be the largest cost at which people take part. A person of cost c <= c_th chooses the level
+xi(c) >= epsilon that satisfies T/(2 (1 + cosh xi)) = c. The share of reports that differ from the bit is an integral
+over the law of costs. For each component of the law the integral over costs is computed over the quantile function by
+the double exponential rule. For uniform cells the integral has a closed form.
 """
 
 from __future__ import annotations
@@ -219,8 +221,8 @@ class HistogramLaw(PlainNumbers, CostLaw):
 
     @classmethod
     def through(cls, values: ArrayLike) -> HistogramLaw:
-        """The law whose distribution function joins the points of the empirical distribution function of other people's
-        costs by straight lines, starting at 0.
+        """The law that follows from other people's costs. The distribution function starts at cost 0, and joins the
+        points of the empirical distribution function of these costs by straight lines.
 
         Args:
             values: costs from an earlier survey, positive and all different; never the costs of the participants.

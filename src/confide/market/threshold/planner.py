@@ -1,15 +1,15 @@
 """The cheapest threshold market that reaches a target error with a given number of people: its least level and its
 share of participants.
 
-There are three criteria for the choice of level and participation. `thesis` takes the participation of Wang's
-Theorem 8. `pgf` takes the least participation that the one-line bound on the error allows. `exact` takes the least
+There are three criteria for the choice of level and participation. `thesis` takes the participation of Wang's Theorem
+8. `pgf` takes the least participation that the bound `attendance_bound` on the error allows. `exact` takes the least
 participation at which the exact error is small enough. The criteria `thesis` and `pgf` use loose bounds, so their plans
 cost more. `plan_unknown_costs(...).compared` shows the plans by all three criteria.
 
 The expected total rises with the share p of people who take part, so the least sufficient p is the cheapest. The error
 need not fall with p, because additional participants report at the least level and dilute the majority. Therefore the
-share p is searched on a grid from below, and then bisected within the first cell at whose end the error is small
-enough. The planner returns the best plan that this search finds.
+share p is searched on a grid from below. The search stops at the first grid point with a small enough error, and
+bisects between this grid point and the grid point before. The planner returns the best plan that this search finds.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant reports the bi
 
 @dataclass(frozen=True, kw_only=True)
 class UnknownCostPlan(PlannedMarket):
-    """A threshold market that reaches a target error with a given number of people, the cheapest one that was found.
+    """The cheapest threshold market that was found to reach a target error with a given number of people.
 
     Args:
         target: error probability that was asked for.
@@ -330,7 +330,7 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         cost_law: law F of everybody's cost of a nat of privacy.
         criterion: criterion of the plan: "exact", "pgf" or "thesis".
         people: number N >= 2 of people who can be invited.
-        epsilon: least level of a participant; by default the cheapest that is found between 0.01 and 30 nats.
+        epsilon: least level of a participant; by default the cheapest level that is found between 0.01 and 30 nats.
         ceiling: largest level that participants' devices allow; with None there is no limit and no guarantee of
             privacy.
         max_payment: amount in the unit of the costs. The plan warns if a single payment or debt can be larger; None for

@@ -1,10 +1,12 @@
 """The payments of the threshold market: a report that equals the majority of the others is paid, and any other report
 owes money.
 
-The printed coefficients A and B are combined without cancellation. Let Q be the expected payment of the unchanged bit,
-and T the expected loss from reporting its opposite. Let U = T - Q + (1-theta) T/(2 theta - 1) and V = Q + (1-theta)
+The coefficients A and B of Wang 2016, section 4.3, are combined without cancellation. Let theta be the signal accuracy,
+and P1 and P0 the prior probabilities of the states. Let Q be the expected payment of the unchanged bit, and T the
+expected loss from reporting the opposite of the bit. Let U = T - Q + (1-theta) T/(2 theta - 1) and V = Q + (1-theta)
 T/(2 theta - 1), which are positive. Let Z = P(company) P1 P0 kappa, where company means that at least one of the others
-takes part. M is the majority of the others, with error probabilities b1 and b0. The payments are:
+takes part. M is the majority of the others, with error probabilities b1 and b0, and kappa = 1 - b1 - b0. The payments
+are:
 
     report 1, M = 1:  (P1 b1 U + P0 (1-b0) V)/(2 Z)      report 0, M = 1: -(P1 b1 V + P0 (1-b0) U)/(2 Z)
     report 0, M = 0:  (P0 b0 U + P1 (1-b1) V)/(2 Z)      report 1, M = 0: -(P0 b0 V + P1 (1-b1) U)/(2 Z)
@@ -85,7 +87,8 @@ def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> f
         signal_accuracy: probability theta that a bit equals the state.
         epsilon: least level of a participant.
 
-    Source: Wang 2016, (4.6)-(4.8). The proof needs one n_e less, "+1" in place of "+2" (erratum E6).
+    Source: Wang 2016, (4.6)-(4.8). By the proof n_e may be smaller by one, with "+1" in place of the printed "+2"
+    (erratum E6).
 
     Example:
         >>> round(thesis_attendance(0.05, 0.8, 2.0), 5)

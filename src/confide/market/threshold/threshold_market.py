@@ -1,10 +1,10 @@
 """Wang's mechanism for unknown valuations of privacy: payments can be negative, and so keep out people with high costs.
 
-A participant is paid if their report agrees with the majority of the other participants, and owes money if it
-disagrees. In equilibrium people whose cost of a nat of privacy is above a threshold stay out. All other people choose
-their own privacy level, which is higher the cheaper privacy is to them. The market's epsilon is the least level of any
-participant, so it guarantees the quality of reports, and no privacy. Only a ceiling on levels, which each person's
-device enforces, guarantees privacy.
+A participant is paid if their report agrees with the majority of the other participants' reports, and owes money if the
+report disagrees. In equilibrium people whose cost of a nat of privacy is above a threshold stay out. All other people
+choose their own privacy level, which is higher the cheaper privacy is to them. The market's epsilon is the least level
+of any participant. So epsilon guarantees the quality of reports, and does not guarantee privacy. Only a ceiling on
+levels, which each person's device enforces, guarantees privacy.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class ThresholdQuote:
 
     Args:
         epsilon: least level of a participant, which determines the quality of reports and not their privacy.
-        ceiling: largest level, which a participant's device enforces; infinite, without any privacy, where there is
-            none.
+        ceiling: largest level, which a participant's device enforces; infinite, without any privacy, in a market
+            without a ceiling.
         threshold: largest cost c_th of a nat of privacy at which taking part is worth its cost.
         participation: probability p = F(c_th) that a person takes part, where F is the law of the costs.
         payments: (2, 2) payment of report x (row) when the majority of the others is m (column).
@@ -115,7 +115,7 @@ class ThresholdQuote:
 
 
 def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Reporting:
-    """The law of a participant's report given the state, if it differs from their bit with probability `flip`."""
+    """The law of a participant's report given the state. The report differs from their bit with probability `flip`."""
     theta, keep = signal_model.signal_accuracy, 1.0 - np.asarray(flip)
     edge = signal_model.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
     return Reporting(edge=edge[()], agree=(theta * keep + (1.0 - theta) * flip)[()],
@@ -307,7 +307,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     # ---- the levels
 
     def level_quantile(self, probability: ArrayLike) -> Any:
-        """Quantiles of the participants' levels: epsilon at probability 0; unbounded towards 1 without a ceiling."""
+        """Quantiles of the participants' levels. The quantile is epsilon at probability 0. Without a ceiling the
+        quantiles rise without bound towards probability 1.
+        """
         share = np.asarray(probability, dtype=np.float64)
         if not np.all((share >= 0) & (share <= 1)):
             raise InvalidInput("probability", "is out of range", "must be in [0, 1]")
@@ -406,7 +408,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return (self.payment_of(cost) - spent)[()]
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of the reports 0, 1, none when `ones` OTHERS report 1 and `zeros` report 0, shape (3, ...)."""
+        """The payments of a person's report 0, 1 or none, if `ones` other people report 1 and `zeros` report 0, shape
+        (3, ...).
+        """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
         tables = self.payment_tables(least + 1, int(others.max()) + 1)[others - least]
@@ -548,7 +552,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return attendance_bound(self.people, self.presence, self.reporting)
 
     def thesis_error_bound(self) -> float:
-        """The least error probability that Theorem 8 guarantees for this market; 1 where it guarantees none."""
+        """The least error probability that Theorem 8 of Wang 2016 guarantees for this market; 1 where the theorem
+        guarantees none.
+        """
         return thesis_error(self.people * self.presence, self.signal_accuracy, self.epsilon)
 
     # ---- incentives
@@ -569,9 +575,7 @@ _DOCUMENT = "Wang 2016"
 
 
 def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
-    """The guarantees of a threshold market in reading order: privacy, truthfulness, participation, accuracy and
-    budget.
-    """
+    """The guarantees of a threshold market, in this order: privacy, truthfulness, participation, accuracy, budget."""
     signal_model = market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 7", spec="data_market 3",
                      erratum="not every cost above the threshold has a level as in the proof; the conclusion stands")

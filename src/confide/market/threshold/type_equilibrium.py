@@ -73,9 +73,9 @@ def interim_of_types(market: ThresholdMarket, others: Others | TypeStrategy | No
             market is designed for.
 
     Returns:
-        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1 (columns). In equilibrium each entry is
-        exactly Q/2 for a report that equals the bit and (Q - T)/2 for a report that does not, where Q and T are the
-        market's `terms`.
+        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1 (columns). Let Q and T be the market's
+        `terms`. In equilibrium each entry is exactly Q/2 for a report that equals the bit, and (Q - T)/2 for a report
+        that differs from the bit.
 
     Source: spec data_market sections 3 and 5.
     """
