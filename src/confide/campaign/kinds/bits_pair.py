@@ -40,7 +40,9 @@ _FAILURE = 0.05
 
 
 class Group(Keys):
-    """One of `[belief] groups`: the public size of a group of people, and its number of ones."""
+    """One group of `[belief] groups`: the public number of people in the group, and how many of these people have the
+    bit 1.
+    """
 
     name: str = Field(min_length=1, description="public name of the group; two groups have two names")
     size: int = Field(ge=2, description="number of people in the group")
@@ -73,7 +75,7 @@ class Belief(Keys):
         return self
 
     def prior(self, people: int) -> PairPrior:
-        """The joint law of the bits of the invited people, exchangeable between them."""
+        """The joint probability law of the bits of all invited people. The law is exchangeable between people."""
         if self.groups is not None:
             return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
         if self.beta is not None:

@@ -82,7 +82,9 @@ class CostLawTable(LawTable):
 
 @keys_of(ThresholdMarket, "epsilon")
 class Levels(Keys):
-    """`[privacy]` of the kind `bits-unknown-costs`: the range of levels from which participants' devices choose."""
+    """`[privacy]` of the kind `bits-unknown-costs`: the range of privacy levels (epsilons, in nats) from which
+    participants' devices choose.
+    """
 
     if TYPE_CHECKING:
         epsilon: float
@@ -93,8 +95,8 @@ class Levels(Keys):
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
 class Taking(Keys):
-    """`[participation]`: the share of people who are meant to take part, or the largest privacy cost at which they do.
-    Exactly one of share and threshold must be given.
+    """`[participation]`: the share of people who are meant to take part, or the largest privacy cost at which people
+    take part. Exactly one of share and threshold must be given.
     """
 
     if TYPE_CHECKING:

@@ -53,7 +53,8 @@ class Played:
 
 
 class DeviceKind(PeoplesKind):
-    """The part of a `LocalKind` that is the same for all questions with two answers, where a device draws the report.
+    """The methods of a `LocalKind` that are the same for all questions with two answers. The participant's device draws
+    the report.
 
     A subclass defines `columns`: one `Category` with the two answers, which is the column of the reports. The mechanism
     of a subclass must promise `PureDP` to the collector. `Mechanism.submit` takes a record of shape (1,) with the rank
@@ -61,9 +62,10 @@ class DeviceKind(PeoplesKind):
     promised epsilon. `submit` of None returns None. A page in the browser draws reports by randomised response without
     calling `submit`, so a mechanism with another law is refused. `run` and `decode` see only reports.
 
-    The number of answers must be two, since the instructions of a page's device (`LocalKind.device`) choose between two
-    answers. A kind with more answers can start from `PeoplesKind`, where the operator reads records and the result
-    carries the noise. For a number, `LocalKind` has the law "lattice", which the kind `mean` follows.
+    The number of answers must be two, since the instructions for the participant's device (`LocalKind.device`) choose
+    between two answers. A kind with more answers can start from `PeoplesKind`, where the operator reads records and the
+    result carries the noise. For reports that are numbers, `LocalKind` has the noise law "lattice", which the kind
+    `mean` uses.
 
     Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays the side of all participants.
     """

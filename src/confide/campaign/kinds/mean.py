@@ -249,10 +249,11 @@ class MeanKind(KindSkeleton, PeoplesKind):
         self, config: MeanConfig, plan: PlannedMean, folder: Path, without: Sequence[str],
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Draw up the contracts of all participants from the file of reports.
+        """Draw up the contracts of all participants from the file of reports, except the participants with the ids
+        `without`.
 
         Raises:
-            Refused: no report is usable, or everybody who reported is left out.
+            Refused: no report is usable, or `without` names everybody with a usable report.
         """
         reports, rejected = self._reports(config, plan, folder, progress)
         roster, usable = Roster(config.people.count), int(np.count_nonzero(~np.isnan(reports)))

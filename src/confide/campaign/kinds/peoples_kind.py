@@ -34,8 +34,8 @@ __all__ = ["PeoplesKind", "absent", "own_values", "retyped"]
 
 
 class PeoplesKind:
-    """The part of a `Kind` that is the same for all kinds with one record for each participant. The campaign file needs
-    the tables `people` and `data`.
+    """The methods of a `Kind` that are the same for all kinds with one record for each participant. The campaign file
+    needs the tables `people` and `data`.
 
     A kind may replace each hook in the following list:
 
@@ -44,7 +44,7 @@ class PeoplesKind:
       values from a stored record.
     - `files`: the files that the campaign file names, by default its `[data] source`.
     - `open`: opens the table that the campaign file names. `look`: checks that the columns of this table have the right
-      types. `judged`: gives the rules for cells, by which the operator sees faults.
+      types. `judged`: gives the rules that the cells of the table must keep.
     - `trials`: the synthetic participants on which the mechanism is tried out, if the plan is a `MechanismPlan`.
     - `tolerated`: the number of lies and empty slots up to which the promises hold.
     - `template_file`: the path of the commented campaign file in the kind's package.

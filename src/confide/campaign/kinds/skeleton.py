@@ -292,7 +292,7 @@ class LawTable(Keys):
 
 
 class CurrencyTable(Keys):
-    """The currency of a campaign; each subclass declares the number of its smallest coins per unit."""
+    """The currency of a campaign. Each subclass declares the number of smallest coins in one unit of the currency."""
 
     currency: str = Field(min_length=1, description="name of the currency on pages and in files, such as euro")
     if TYPE_CHECKING:
@@ -306,6 +306,6 @@ class CurrencyTable(Keys):
 
 
 class MoneyTable(CurrencyTable):
-    """The currency of the payments, and the number of its smallest coins per unit."""
+    """The currency of the payments, and the number of smallest coins in one unit of the currency, such as 100 cents."""
 
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")

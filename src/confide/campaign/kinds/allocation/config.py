@@ -51,7 +51,7 @@ _MOST_GOODS = 10**5
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots, with the ids 1 to count."""
+    """`[people]`: the invited people, who have the ids 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
 
@@ -196,8 +196,8 @@ class PrivacyTable(Keys):
 
 
 class RoundsTable(Keys):
-    """The key of every auction in rounds that has a narrower range in the file than in the mechanism, which takes
-    thresholds below 0, too.
+    """The key `halt_below` of every auction in rounds. In a campaign file, `halt_below` must be at least 1, although
+    the mechanism also takes smaller numbers.
     """
 
     halt_below: int | None = Field(default=None, ge=1, description=parameters(PMatch)["halt_below"].parameter.text)
@@ -205,8 +205,8 @@ class RoundsTable(Keys):
 
 @keys_of(PMatch, f"{AUCTION_KEYS} charge", optional=True)
 class AuctionTable(RoundsTable):
-    """`[auction]`, left out or with method = "auction": `PMatch`. Keys that are left out get the values recommended for
-    the campaign's size.
+    """`[auction]` with method = "auction", or left out: the settings of `PMatch`. Keys that are left out get the values
+    recommended for the campaign's size.
     """
 
     method: Literal["auction"]
@@ -216,11 +216,11 @@ class AuctionTable(RoundsTable):
 
 @keys_of(SinkhornMatch, "rounds start_temperature end_temperature step growth clear spread charge", optional=True)
 class ScalingTable(Keys):
-    """`[auction]` with method = "scaling": `SinkhornMatch`. Keys that are left out get the values recommended for the
-    campaign's size.
+    """`[auction]` with method = "scaling": the settings of `SinkhornMatch`. Keys that are left out get the values
+    recommended for the campaign's size.
 
-    A spread that the file leaves out is 0.02; with values from ranks, it is the difference in value between one rank
-    and the next.
+    If the file leaves out `spread`, the spread is 0.02. With values from ranks, a spread that is left out is the
+    difference in value between one rank and the next.
     """
 
     method: Literal["scaling"]
@@ -399,7 +399,7 @@ else:
 
 @keys_of(PAlloc, f"{AUCTION_KEYS} bundle outbid_tests", optional=True)
 class BundleAuctionTable(RoundsTable):
-    """`[auction]`: `PAlloc`. Keys that are left out get the values recommended for the campaign's size."""
+    """`[auction]`: settings of `PAlloc`. Keys that are left out get the values recommended for the campaign's size."""
 
 
 class BundlesConfig(GoodsConfig):
@@ -421,8 +421,8 @@ class BundlesConfig(GoodsConfig):
 
     @property
     def counted(self) -> bool:
-        """Whether a row states the value that the first good, the second good and so on add, instead of a number for
-        each good.
+        """Whether a row states the value that a first good adds, the value that a second good adds, and so on. All
+        other rows state a number for each good.
         """
         return self.valuation.repeats
 

@@ -71,7 +71,7 @@ _WORDS: Mapping[type[Market], MethodWords] = {
     PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
 
 _PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
-"""The auction's settings that need the least noise."""
+"""The values of the auction's settings at which the auction needs the least noise."""
 
 _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
            "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
@@ -293,8 +293,8 @@ class GoodsPlan(ShownPlan):
         return ", ".join(found) or "no good"
 
     def reported(self, record: Mapping[int, float]) -> Any:
-        """A participant's record in the form that `MethodWords.story` takes: for single goods, their values, shape
-        (k,).
+        """A participant's record in the form that `MethodWords.story` takes. For single goods, the form is an array of
+        the participant's values of the k goods, shape (k,).
         """
         row = np.zeros(len(self.names))
         for place, value in record.items():

@@ -211,7 +211,9 @@ class Recommended(Keys):
 
 
 class MarginalFitTable(Keys):
-    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a synthetic population for them."""
+    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a synthetic population that fits these
+    tables.
+    """
 
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
