@@ -11,8 +11,9 @@ that it lacks later charges and still holds erased records, so `confide restore`
 sessions and no working invitation codes, since the original may have removed people in the meantime. The copy settles
 or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
-An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
-other users may write to, no file or link of another user is opened, followed, or replaced.
+An archive is made in a private folder beside the path that the caller gave, and is then linked to this path, at which
+no file may exist. Even in a folder that other users may write to, no file or link of another user is opened, followed,
+or replaced.
 """
 
 from __future__ import annotations

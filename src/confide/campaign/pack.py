@@ -293,8 +293,8 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
 
 
 def tidy(folder: Path) -> None:
-    """Remove the drafts of a folder that an ended process has left: hidden directories of this user that no process has
-    locked.
+    """Remove the hidden directories that ended processes of this user have left beside a folder. A directory that a
+    process has locked stays.
     """
     with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
         for path in folder.parent.iterdir():

@@ -318,8 +318,8 @@ def confirm(
         secret: the ledger's key, from which references are computed.
 
     Returns:
-        Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries that were in
-            the confirmed state before.
+        Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries with the same
+            answer as before.
 
     Raises:
         InvalidInput: a reference belongs to no exported payout; the answer is "failed" for a payment that was confirmed
