@@ -57,7 +57,7 @@ class ProgressModel(BaseModel):
 
 
 class Invited(Strict):
-    """The slots for which new codes are made."""
+    """The slots (positions in the public list of ids, from 0) for which new codes are made."""
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None = Field(
         default=None, max_length=1_000_000, description="ranks in the public list of ids, from 0; default everybody")
@@ -79,7 +79,9 @@ class CodesModel(BaseModel):
 
 
 class Deposits(Strict):
-    """The slots for which the receipt of a deposit is noted, or such a note is removed."""
+    """The slots (positions in the public list of ids, from 0) for which the receipt of a deposit is noted, or for which
+    such a note is removed.
+    """
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
         max_length=1_000_000, description="ranks in the public list of ids, from 0")
@@ -87,7 +89,7 @@ class Deposits(Strict):
 
 
 class DepositsModel(BaseModel):
-    """The slots whose deposits are noted as received; only operators see them."""
+    """The slots of participants whose deposits are noted as received. Only operators see these slots."""
 
     slots: list[int]
     deposit: str = Field(description="amount of each deposit, in words")

@@ -201,7 +201,7 @@ class Opened:
 
         Args:
             limit: largest number of campaigns.
-            after: number of the last campaign that was shown.
+            after: number of the last campaign that was shown; 0 for the first page.
             states: states of the campaigns; all states if left out.
             only: number of the only campaign that is returned; None for all campaigns.
         """
