@@ -197,7 +197,7 @@ class Campaign:
             identity: the participant's id.
             record: mapping from the name of a column to the participant's answer. An empty answer means that the
                 participant does not take part, and costs no privacy.
-            contract: the participant's own contract, as the operator gave it to them.
+            contract: the participant's own contract, as received from the operator.
             key: the fingerprint of the operator's key, from the offer; a contract that is signed with another key is
                 refused. If `key` is None, the key is not checked.
             total: the largest sum of privacy levels to which the participant agrees, over all reports under the

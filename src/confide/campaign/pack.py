@@ -281,7 +281,8 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
     block, and then removed.
 
     Args:
-        folder: the folder; the hidden directory may hold only an entry of the same name, by which `tidy` recognises it.
+        folder: the folder. The hidden directory may hold only an entry with the name of the folder, by which `tidy`
+            recognises the directory.
     """
     tidy(folder)
     with ExitStack() as stack:

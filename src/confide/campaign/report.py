@@ -91,8 +91,8 @@ def head(title: str, *, policy: bool = True) -> str:
 
     Args:
         title: the campaign's title.
-        policy: whether the page has today's style and a policy on what a browser may load. Pages of confide 0.1.0 have
-            no policy, and an older style.
+        policy: whether the page has today's style and a policy on the content that a browser may load. Pages of confide
+            0.1.0 have no policy, and an older style.
     """
     style = _STYLE if policy else _FIRST_STYLE
     meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n' if policy else ""

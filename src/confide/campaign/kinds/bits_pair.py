@@ -50,8 +50,8 @@ class Group(Keys):
 
 
 class Belief(Keys):
-    """`[belief]`: the common belief of people who know only their own bit about the joint law of two people's bits.
-    Exactly one of groups, beta and pairs must be given. The belief must not come from the answers.
+    """`[belief]`: the belief about the joint law of two people's bits, which is common to all people who know nothing
+    but their own bit. Exactly one of groups, beta and pairs must be given. The belief must not come from the answers.
     """
 
     groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description=

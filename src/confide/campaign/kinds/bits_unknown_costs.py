@@ -55,8 +55,8 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(GammaLaw, "shape scale", optional=True)
 @keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(LawTable):
-    """`[costs]`: the common belief about the law of participants' values of a nat of privacy, in the currency. Each
-    participant knows only their own value of privacy.
+    """`[costs]`: the common belief about the probability law of the amount that a nat of privacy is worth to a
+    participant. Each participant knows only their own value of privacy.
     """
 
     law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(

@@ -146,19 +146,19 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The largest number of lies and empty slots up to which the promises hold; None where the promises set no such
-        limit.
+        """The largest number of lies and empty slots (invited people without a record) up to which the promises hold;
+        None where the promises set no such limit.
         """
         return None
 
     # ---- ids
 
     def roster(self, config: Any) -> Roster:
-        """The public list of ids, with a position for each slot."""
+        """The public list of ids, with one position for each invited person."""
         return Roster(config.people.count)
 
     def identities(self, config: Any) -> Sequence[str]:
-        """The ids of all slots in order: "1", "2", and so on."""
+        """The ids of all invited people in order: "1", "2", and so on."""
         return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def identity(self, config: Any, text: str) -> str:
@@ -246,8 +246,8 @@ class PeoplesKind:
     def submission(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The pair of one participant's slot, from 0, and the bytes of their report. The same row in a file is stored
-        as the same bytes.
+        """The pair of one participant's position in the public list of ids, from 0, and the bytes of their report. The
+        same row in a file is stored as the same bytes.
 
         Args:
             config: tables of the campaign file.

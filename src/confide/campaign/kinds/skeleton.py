@@ -213,8 +213,8 @@ def settled_otherwise(
         today: share in words that the present record in the file would give.
         more: paragraphs that are added at the end.
         thing: word for a record in the file, such as "report".
-        gets: verb in the infinitive, such as "be paid" or "get", for the sentence that the present record would get
-            this share.
+        gets: verb in the infinitive, such as "be paid" or "get", with which the sentence about the present record
+            continues.
         at: preposition in the title, between the word "settled" and the settled share.
     """
     return share_page(
@@ -264,7 +264,7 @@ def no_rehearsal(what: str = "true answers") -> Refused:
 
 
 class LawTable(Keys):
-    """A table with a key `law` that chooses a law; it may hold only the parameters of this law."""
+    """A table with a key `law` that chooses a law. The table may hold only the parameters of this law."""
 
     NEEDS: ClassVar[Parameters]
     """The parameters that each law requires; a law that requires none may be missing here."""

@@ -287,7 +287,7 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
     stay within these lines.
 
     For a line without draws on the billboard, the meter only states that the run stayed within the line. A run that
-    does not stay within a line publishes nothing, but a dishonest signer could state that it did. Public draws are
+    does not stay within a line publishes nothing, but a dishonest signer could state that the run did. Public draws are
     added up in this check, whatever the pack states.
 
     Args:

@@ -134,7 +134,7 @@ class RoundModel(BaseModel):
 
 
 class KnownModel(BaseModel):
-    """The number of people in the operator's table of known fields."""
+    """The number of people in the operator's table of the fields that the operator fills in."""
 
     people: int
 
@@ -202,7 +202,7 @@ def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}})
 def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> KnownModel:
-    """Take the operator's known fields of all invited people: CSV of id and the kind's fields."""
+    """Take the fields that the operator fills in for all invited people: CSV of id and the kind's fields."""
     if sent.media != "text/csv":
         raise HTTPException(415, "must be text/csv")
     try:

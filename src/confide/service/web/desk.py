@@ -178,7 +178,7 @@ def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) 
 
 @router.post("/desk/campaigns/{number}/known")
 def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Take the file with the operator's known fields of all invited people."""
+    """Take the file with the fields that the operator fills in for all invited people."""
     _operator(request, Role.OPERATOR, form)
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))

@@ -62,7 +62,7 @@ def _templates(language: str = "en") -> Environment:
 
 
 def speak(templates: Environment, catalogue: NullTranslations) -> None:
-    """Set the language of templates, both for the texts of the templates and for the error texts that `reported` shows.
+    """Set the language of templates, both for the texts of the templates and for the error texts that `in_words` shows.
 
     Args:
         templates: templates of all pages, whose language is set.

@@ -415,16 +415,16 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
 
 
 def known_file(opened: OpenedCampaign) -> Path:
-    """The path of the private file with the operator's known fields of all participants."""
+    """The path of the private file with the fields that the operator fills in for all participants."""
     return opened.folder / "known.csv"
 
 
 def take_known(opened: OpenedCampaign, text: str) -> int:
-    """Take the operator's known fields of all participants, from CSV with the columns "id" and the fields that the kind
-    names. The result is the number of rows.
+    """Take the fields that the operator fills in for all participants, from CSV with the column "id" and a column for
+    each field that the kind names. The result is the number of rows.
 
     Raises:
-        Refused: the kind asks for no known fields.
+        Refused: the kind has no field that the operator fills in.
         InvalidInput: a column or an id is missing, unknown or repeated, a value cannot be used, or the text is too
             long.
     """

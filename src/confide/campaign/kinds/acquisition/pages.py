@@ -247,8 +247,8 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
 
 
 def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]:
-    """The result page: the mean in one sentence and a picture, the figures of the mean, the limits of conclusions about
-    one person, and the promises.
+    """The result page: the mean in one sentence and a picture, the standard error and the range of the mean, the limits
+    of conclusions about one person, and the promises.
     """
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()

@@ -134,7 +134,9 @@ class PointsTable(Keys):
                                       "moves the number to the bound")
 
     def rule(self, goods: int, categories: bool) -> Points:
-        """The public rule that turns a participant's points into values in [0, 1]."""
+        """The public rule that turns a participant's points into values in [0, 1]. The rule does not depend on the
+        arguments.
+        """
         return Points(lowest=self.lowest, highest=self.highest, out_of_bounds=self.out_of_bounds)
 
 
@@ -148,7 +150,9 @@ class RanksTable(Keys):
                     "k goods")
 
     def rule(self, goods: int, categories: bool) -> Ranks:
-        """The public rule that turns a participant's ranks into values in [0, 1]."""
+        """The public rule that turns a participant's ranks of `goods` goods into values in [0, 1]. `categories` says
+        whether the file of submissions has PrefLib's format of categories.
+        """
         if self.points is not None:
             return Ranks(points=self.points, as_written=categories)
         if categories:
@@ -219,7 +223,7 @@ class ScalingTable(Keys):
     """`[auction]` with method = "scaling": the settings of `SinkhornMatch`. Keys that are left out get the values
     recommended for the campaign's size.
 
-    If the file leaves out `spread`, the spread is 0.02. With values from ranks, a spread that is left out is the
+    If the file leaves out `spread`, the spread is 0.02. With values from ranks, a spread that is left out is the mean
     difference in value between one rank and the next.
     """
 
@@ -230,8 +234,8 @@ class ScalingTable(Keys):
 
 @keys_of(PMatch, "charge", optional=True)
 class BestTable(Keys):
-    """`[auction]` with method = "best": the method with the better prediction, with its recommended settings for the
-    campaign's size.
+    """`[auction]` with method = "best": either "auction" or "scaling", with the settings recommended for the campaign's
+    size. The method with the better prediction is chosen.
     """
 
     method: Literal["best"]

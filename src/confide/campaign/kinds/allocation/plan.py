@@ -278,7 +278,7 @@ class GoodsPlan(ShownPlan):
 
     @property
     def most(self) -> str:
-        """A phrase that says what counts as 1 on the scale of values."""
+        """A phrase for the value that counts as 1 on the scale from 0 to 1."""
         return "the largest value that a row can state"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
@@ -336,7 +336,7 @@ def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
-    """The plan of a `matching` campaign file.
+    """The plan of a `matching` campaign file, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.
@@ -470,7 +470,7 @@ class BundlesPlan(GoodsPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
-    """The plan of a `bundles` campaign file.
+    """The plan of a `bundles` campaign file, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.

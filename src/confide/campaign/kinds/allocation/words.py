@@ -116,7 +116,7 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
 
 
 class AuctionWords(MethodWords):
-    """The texts about `PMatch`; `PAlloc` replaces a few of them."""
+    """The texts about `PMatch`. `BundleWords` replaces a few of these texts for `PAlloc`."""
 
     most, counted = "highest value", "people"
 

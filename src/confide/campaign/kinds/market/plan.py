@@ -230,8 +230,8 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
 
 
 def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
-    """Changes of the number of people or of epsilon that make reports useful. The whole campaign was planned again with
-    each change.
+    """Changes of the number of people or of epsilon that make reports useful. `replan` has planned the whole campaign
+    again with each change.
     """
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]

@@ -124,7 +124,7 @@ class SharingPlan(ShownPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(_KEYS)
 def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
-    """The plan of a `program` campaign file.
+    """The plan of a `program` campaign file, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.

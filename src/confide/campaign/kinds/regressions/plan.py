@@ -71,7 +71,7 @@ class NumericColumn(Keys):
 
 
 class CategoryColumn(Keys):
-    """A column with one of a few public levels; the first level is the reference."""
+    """A column in which each cell has one of a few public values, called levels. The first level is the reference."""
 
     column: str = Field(min_length=1, description="name of the column in the file of records")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description=
@@ -304,7 +304,7 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @cached_property
     def stand_ins(self) -> StandIns:
-        """Synthetic participants, from whom typical figures are computed."""
+        """The payments of synthetic participants, and the cost of their lies, in the currency."""
         return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
 
     @property
@@ -336,7 +336,7 @@ def _cut(response: Numeric, reach: float) -> bool:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def plan_of(config: RegressionConfig, pages: Any) -> PlannedRegression:
-    """The plan of a `regression` campaign file, from its public parameters."""
+    """The plan of a `regression` campaign file, from its public parameters, with `pages` as in `ShownPlan`."""
     return _planned(config, pages)
 
 

@@ -251,7 +251,7 @@ def _grown(loss: float) -> float:
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
-    """The plan of a `search` campaign file, from its public parameters.
+    """The plan of a `search` campaign file, from its public parameters, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a setting of the file is not valid; the message names the key.

@@ -204,7 +204,7 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
         keep: private folder in which the used answers are kept.
 
     Raises:
-        InvalidInput: other users may read the file.
+        InvalidInput: other users may read the file with the used answers.
     """
     path = keep / _ANSWERS
     if not path.exists():
