@@ -64,7 +64,7 @@ class Invited(Strict):
 
 
 class Code(BaseModel):
-    """The code of one slot, which works once and cannot be read again later."""
+    """The code for one participant, which works once and cannot be read again later."""
 
     id: str = Field(description="id of the participant on the public list")
     slot: int
@@ -73,7 +73,7 @@ class Code(BaseModel):
 
 
 class CodesModel(BaseModel):
-    """The new codes, one for each requested slot."""
+    """The new codes, one for each participant in the request."""
 
     codes: list[Code]
 
