@@ -1,18 +1,19 @@
 """Backup and restore of an installation: its store, its keys, and its durable notes, as one private archive.
 
 The store is copied first, as it is at one moment, while other processes may go on writing. Keys and notes are copied
-after the store. A campaign that is released between the two copies has a note that it was released, but no outcome in
-the copied store. The note prevents a second publication from the copy. If notes were copied before the store, the copy
-could publish a second outcome.
+after the store. A campaign that is released after the copy of the store and before the copy of the notes has a note
+that it was released, but no outcome in the copied store. The note prevents a second publication from the copy. If notes
+were copied before the store, the copy could publish a second outcome.
 
 A copy of an installation lacks all events in the original after the time of the copy. The copy's ledger lacks all later
-charges, and the copy still holds records that the original has erased since. Anybody who works on with a copy must know
-that it lacks later charges and still holds erased records, so `confide restore` prints both facts. A copy has no login
+charges, and the copy still holds records that the original has erased since. Anybody who uses a copy must know that the
+copy lacks later charges and still holds erased records, so `confide restore` prints both facts. A copy has no login
 sessions and no working invitation codes, since the original may have removed people in the meantime. The copy settles
 or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
-An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
-other users may write to, no file or link of another user is opened, followed, or replaced.
+An archive is made in a private folder beside the path that the caller gave, and is then linked to this path, at which
+no file may exist. Even in a folder that other users may write to, no file or link of another user is opened, followed,
+or replaced.
 """
 
 from __future__ import annotations

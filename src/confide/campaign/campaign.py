@@ -129,7 +129,7 @@ class Campaign:
 
     @property
     def terms(self) -> PayoutTerms:
-        """The terms of payment: which part of a share is an amount of money, in which currency, and the deposit.
+        """The terms of payment: the part of a share that is an amount of money, the currency, and the deposit.
 
         Raises:
             InvalidInput: the campaign pays nothing.
@@ -197,7 +197,7 @@ class Campaign:
             identity: the participant's id.
             record: mapping from the name of a column to the participant's answer. An empty answer means that the
                 participant does not take part, and costs no privacy.
-            contract: the participant's own contract, as the operator gave it to them.
+            contract: the participant's own contract, as received from the operator.
             key: the fingerprint of the operator's key, from the offer; a contract that is signed with another key is
                 refused. If `key` is None, the key is not checked.
             total: the largest sum of privacy levels to which the participant agrees, over all reports under the
@@ -584,8 +584,8 @@ class Campaign:
             store: the store of the campaign.
 
         Returns:
-            Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were
-                in the confirmed state before.
+            Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts with the
+                same answer as before.
 
         Raises:
             InvalidInput: the file cannot be understood, or contradicts an earlier answer of the bank; nothing is taken.

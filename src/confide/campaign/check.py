@@ -66,14 +66,14 @@ def cell_texts(found: Check) -> list[str]:
 
 
 def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
-    """The warning to the operator that more slots are empty than the promises of truth and accuracy allow for. The
-    result is an empty text if these promises hold.
+    """The warning to the operator that more slots are empty than the promises of truthfulness and accuracy allow for.
+    The result is an empty text if these promises hold.
 
     Args:
         slots: the number of invited slots, which is the length of the public list of ids.
         usable: the number of slots with a usable record.
-        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None if these promises
-            need no such limit.
+        tolerated: the number of empty slots that the promises of truthfulness and accuracy allow for; None if these
+            promises need no such limit.
     """
     if tolerated is None or slots - usable <= tolerated:
         return ""

@@ -2,8 +2,8 @@
 
 The operator draws up a round from the reports of all participants, shows each person their contract, and draws up
 another round without the people who declined. Participants' devices draw records for the contracts of the final round
-alone. One installation makes at most one round of a campaign final, even if the file of contracts is lost or changed:
-two records of one person would cost that person twice the privacy.
+alone. One installation makes at most one round of a campaign final, even if the file of contracts is lost or changed,
+since two records of one person would cost that person twice the privacy.
 
 A person's contract is a token: one line of text that encodes the signed statement in base64.
 

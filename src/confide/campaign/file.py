@@ -46,8 +46,8 @@ _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f
 class BudgetTable(Keys):
     """`[budget]`: the most that all campaigns on the data set may spend together.
 
-    The first campaign on a data set fixes the budget; a later one may lower it and never raise it. No event ever renews
-    a budget.
+    The first campaign on a data set fixes the budget. A later campaign may lower the budget, and never raise it. No
+    event ever renews a budget.
     """
 
     data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},

@@ -1,9 +1,10 @@
-"""Gaps in the ledger's knowledge of the same people: names of data sets that are nearly alike, and packs of campaigns
-that another store was charged for.
+"""Gaps in a ledger's knowledge of the losses of the same people. A gap shows in names of data sets that are nearly
+alike, and in packs of campaigns that the ledger of another store has charged.
 
-A data set under two names has two budgets, and so has a data set that two stores were charged for. The operator is
-warned of names that are nearly alike and of packs of other stores, and no campaign is refused, since names may be alike
-on purpose. All warnings are for the operator, who may see the whole ledger and the files beside the campaign file.
+A data set under two names has two budgets. A data set that is charged in the ledgers of two stores has two budgets,
+too. The operator is warned of names that are nearly alike and of packs of other stores, and no campaign is refused,
+since names may be alike on purpose. All warnings are for the operator, who may see the whole ledger and the files
+beside the campaign file.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ their noise to disk before using it, keep it until the publication, and reuse it
   would reveal more than is promised.
 - A run of a mechanism or a kind that is not part of confide. A mechanism that is not part of confide may fail because
   of its own noisy answers, and a kind because of the outcome. With fresh noise in every attempt, the number of failures
-  would reveal more than one run does, and nothing would be charged for it. With the same noise, a repeated run fails in
-  the same way and reveals nothing new, and a run that a crash ended goes on. Kept noise belongs to one code and one
+  would reveal more than one run does, without any charge. With the same noise, a repeated run fails in the same way and
+  reveals nothing new, and a run that was ended by a crash is continued. Kept noise belongs to one code and one
   collection of records: with other code or other records, the campaign is not run any more.
 
 Kept noise is replaced by fresh noise in one case only, a withdrawal during the run. If somebody withdraws during a run
-that then ends without an error, its outcome is destroyed unseen and the next attempt draws fresh noise, as with
-confide's own mechanisms.
+that then ends without an error, the outcome of this run is destroyed unseen, and the next attempt draws fresh noise, as
+with confide's own mechanisms.
 
 The journal is the file with the kept noise. Each campaign has a separate folder for its journal. The folder's name is
 the digest of the campaign file, so another campaign never gets the same noise. The installation notes the existence of

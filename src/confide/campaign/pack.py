@@ -281,7 +281,8 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
     block, and then removed.
 
     Args:
-        folder: the folder; the hidden directory may hold only an entry of the same name, by which `tidy` recognises it.
+        folder: the folder. The hidden directory may hold only an entry with the name of the folder, by which `tidy`
+            recognises the directory.
     """
     tidy(folder)
     with ExitStack() as stack:
@@ -293,8 +294,8 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
 
 
 def tidy(folder: Path) -> None:
-    """Remove the drafts of a folder that an ended process has left: hidden directories of this user that no process has
-    locked.
+    """Remove the hidden directories that ended processes of this user have left beside a folder. A directory that a
+    process has locked stays.
     """
     with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
         for path in folder.parent.iterdir():

@@ -72,7 +72,7 @@ _PICTURE = re.compile(f"{_DRAWN}|{_UNDRAWN}", re.DOTALL)
 
 
 def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "all") -> str:
-    """The page as HTML.
+    """A report page as HTML.
 
     Args:
         title: the campaign's title.
@@ -91,8 +91,8 @@ def head(title: str, *, policy: bool = True) -> str:
 
     Args:
         title: the campaign's title.
-        policy: whether the page has today's style and a policy on what a browser may load. Pages of confide 0.1.0 have
-            no policy, and an older style.
+        policy: whether the page has today's style and a policy on the content that a browser may load. Pages of confide
+            0.1.0 have no policy, and an older style.
     """
     style = _STYLE if policy else _FIRST_STYLE
     meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n' if policy else ""
@@ -156,7 +156,7 @@ class Placed:
 
 
 def placed(text: str) -> list[Placed]:
-    """All pictures of a page, in order."""
+    """All pictures in the HTML text of a page, in order."""
     return [Placed(words=_words(found), drawing=found["drawing"],
                    state=DRAWN if found["drawing"] else UNKNOWN_FORM if found["unknown"] else NO_SOFTWARE)
             for found in _PICTURE.finditer(text)]

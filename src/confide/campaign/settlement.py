@@ -387,7 +387,7 @@ def charged_once(campaign: Planned, *, pausing: bool = False) -> Iterator[None]:
         pausing: whether the campaign's kind may have to wait, which the kind reports by raising `Refused`.
 
     Raises:
-        RunFailed: the code raised any other error.
+        RunFailed: the code failed with any error besides `StoreFailed` and the errors that are raised unchanged.
     """
     try:
         yield

@@ -2,7 +2,7 @@
 
 The list of goods is for the operators of kinds that hand out goods. Kinds that pay money have a queue of payouts in
 place of a list of goods. The list of handed-out goods follows from the settled outcome, since the file of records may
-have changed, and leaves out people who withdrew. The list of goods follows from shares, so it must lie outside of
+have changed. People who withdrew are not in the list. The list of goods follows from shares, so it must lie outside of
 packs, and only its owner may read it.
 """
 

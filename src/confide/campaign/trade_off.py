@@ -90,7 +90,7 @@ def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Poin
 
 
 def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section:
-    """Privacy, error and money at other levels, as a chart and a table.
+    """The predicted privacy loss, error and payments of a campaign at other levels of privacy, as a chart and a table.
 
     Args:
         campaign: the campaign, as in `points`.

@@ -1,5 +1,5 @@
-"""The kind `bits`: it buys reports on a fact from people with known privacy costs. A report is paid if it agrees with
-the majority of the other reports.
+"""The kind `bits`: it buys reports on a fact from people with publicly known privacy costs. A report is paid if it
+agrees with the majority of the other reports.
 """
 
 from __future__ import annotations

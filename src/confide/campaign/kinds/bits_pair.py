@@ -40,7 +40,9 @@ _FAILURE = 0.05
 
 
 class Group(Keys):
-    """One of `[belief] groups`: the public size of a group of people, and its number of ones."""
+    """One group of `[belief] groups`: the public number of people in the group, and how many of these people have the
+    bit 1.
+    """
 
     name: str = Field(min_length=1, description="public name of the group; two groups have two names")
     size: int = Field(ge=2, description="number of people in the group")
@@ -48,8 +50,8 @@ class Group(Keys):
 
 
 class Belief(Keys):
-    """`[belief]`: the common belief of people who know only their own bit about the joint law of two people's bits.
-    Exactly one of groups, beta and pairs must be given. The belief must not come from the answers.
+    """`[belief]`: the belief about the joint law of two people's bits, which is common to all people who know nothing
+    but their own bit. Exactly one of groups, beta and pairs must be given. The belief must not come from the answers.
     """
 
     groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description=
@@ -73,7 +75,7 @@ class Belief(Keys):
         return self
 
     def prior(self, people: int) -> PairPrior:
-        """The joint law of the bits of the invited people, exchangeable between them."""
+        """The joint probability law of the bits of all invited people. The law is exchangeable between people."""
         if self.groups is not None:
             return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
         if self.beta is not None:

@@ -55,8 +55,8 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(GammaLaw, "shape scale", optional=True)
 @keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(LawTable):
-    """`[costs]`: the common belief about the law of participants' values of a nat of privacy, in the currency. Each
-    participant knows only their own value of privacy.
+    """`[costs]`: the common belief about the probability law of the amount that a nat of privacy is worth to a
+    participant. Each participant knows only their own value of privacy.
     """
 
     law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(
@@ -82,7 +82,9 @@ class CostLawTable(LawTable):
 
 @keys_of(ThresholdMarket, "epsilon")
 class Levels(Keys):
-    """`[privacy]` of the kind `bits-unknown-costs`: the range of levels from which participants' devices choose."""
+    """`[privacy]` of the kind `bits-unknown-costs`: the range of privacy levels (epsilons, in nats) from which
+    participants' devices choose.
+    """
 
     if TYPE_CHECKING:
         epsilon: float
@@ -93,8 +95,8 @@ class Levels(Keys):
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
 class Taking(Keys):
-    """`[participation]`: the share of people who are meant to take part, or the largest privacy cost at which they do.
-    Exactly one of share and threshold must be given.
+    """`[participation]`: the share of people who are meant to take part, or the largest privacy cost at which people
+    take part. Exactly one of share and threshold must be given.
     """
 
     if TYPE_CHECKING:

@@ -53,17 +53,20 @@ class Played:
 
 
 class DeviceKind(PeoplesKind):
-    """The part of a `LocalKind` that is the same for all questions with two answers, where a device draws the report.
+    """The methods of a `LocalKind` that are the same for all questions with two answers. The participant's device draws
+    the report.
 
     A subclass defines `columns`: one `Category` with the two answers, which is the column of the reports. The mechanism
     of a subclass must promise `PureDP` to the collector. `Mechanism.submit` takes a record of shape (1,) with the rank
-    of the answer, and returns the rank to report as an `int`, drawn by `confide.privacy.randomized_response` at the
-    promised epsilon. `submit` of None returns None. A page in the browser draws reports by randomised response without
-    calling `submit`, so a mechanism with another law is refused. `run` and `decode` see only reports.
+    of the answer, which is 0 or 1, and returns the rank to report as an `int`, drawn by
+    `confide.privacy.randomized_response` at the promised epsilon. `submit` of None returns None. A page in the browser
+    draws reports by randomised response without calling `submit`, so a mechanism with another law is refused. `run` and
+    `decode` see only reports.
 
-    The number of answers must be two, since the instructions of a page's device (`LocalKind.device`) choose between two
-    answers. A kind with more answers can start from `PeoplesKind`, where the operator reads records and the result
-    carries the noise. For a number, `LocalKind` has the law "lattice", which the kind `mean` follows.
+    The number of answers must be two, since the instructions for the participant's device (`LocalKind.device`) choose
+    between two answers. A kind with more answers can start from `PeoplesKind`, where the operator reads records and the
+    result carries the noise. For reports that are numbers, `LocalKind` has the noise law "lattice", which the kind
+    `mean` uses.
 
     Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays the side of all participants.
     """
@@ -132,7 +135,9 @@ class DeviceKind(PeoplesKind):
         return {self._id(config): identity, role.column: "" if report is None else role.levels[report]}
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
-        """The participant's slot, from 0, and the bytes of their report, from the row that their device made."""
+        """The participant's position in the public list of ids, from 0, and the bytes of their report, from the row
+        that their device made.
+        """
         role = self._role(config)
         own = own_values(values, self._id(config), self.identity(config, identity))
         if own.get(role.column) == "":
@@ -167,8 +172,8 @@ class DeviceKind(PeoplesKind):
         return Collection(data=Played(truth=truth, reports=reports), rejected=rejected)
 
     def rows(self, config: Any, data: Played) -> Sequence[dict[str, str]]:
-        """The rows that all participants of a rehearsal hand in. In a campaign without ids, every slot has a row, and
-        the row is empty where nobody takes part.
+        """The rows that all participants of a rehearsal hand in. In a campaign without ids, the rows have the order of
+        the public list, with an empty row for each person who takes no part.
         """
         drawn = dict(zip(data.reports.index.tolist(), data.reports.cells[:, 0].astype(int).tolist(), strict=True))
         slots = range(config.people.count) if config.people.id == "row" else sorted(drawn)

@@ -1,5 +1,5 @@
-"""The kind `mean`, which buys the mean of a number. Participants report whether they fear the operator's or the
-public's knowledge more, agree to a contract, send one noisy record, and are paid.
+"""The kind `mean`, which buys the mean of a number. Participants first report whether they fear the operator's or the
+public's knowledge more. Then participants agree to a contract, send one noisy record, and are paid.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Rehearsed:
 
 
 class MeanKind(KindSkeleton, PeoplesKind):
-    """Buy the mean of a number from participants who fear what the operator and the public learn about them."""
+    """Buy the mean of a number from participants who fear the knowledge of operator and public about them."""
 
     name: ClassVar[str] = "mean"
     summary: ClassVar[str] = ("buy the mean of a bounded number from people who fear leaks to the operator and to the "
@@ -207,8 +207,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return {_id(config): identity, config.record.column: "" if report is None else Word.spelled(int(report))}
 
     def rows(self, config: MeanConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
-        """The rows that all participants of a rehearsal hand in on their contracts. In a campaign without ids, every
-        slot has a row, and the row is empty where nobody sends a record.
+        """The rows that all participants of a rehearsal hand in on their contracts. In a campaign without ids, the rows
+        have the order of the public list, with an empty row for each person who sends no record.
         """
         it = data.records
         sent = {int(k): int(m) for k, m, there in zip(it.index, it.message, it.sent, strict=True) if there}
@@ -249,10 +249,11 @@ class MeanKind(KindSkeleton, PeoplesKind):
         self, config: MeanConfig, plan: PlannedMean, folder: Path, without: Sequence[str],
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Draw up the contracts of all participants from the file of reports.
+        """Draw up the contracts of all participants from the file of reports, except the participants with the ids
+        `without`.
 
         Raises:
-            Refused: no report is usable, or everybody who reported is left out.
+            Refused: no report is usable, or `without` names everybody with a usable report.
         """
         reports, rejected = self._reports(config, plan, folder, progress)
         roster, usable = Roster(config.people.count), int(np.count_nonzero(~np.isnan(reports)))

@@ -247,7 +247,7 @@ _SHOWN = 50  # rows of a table on a page
 
 def board_table(board: Any) -> pa.Table:
     """The public billboard as one table. The longest lists of the billboard are columns, and each single number fills a
-    column of its own.
+    column of its own. Shorter lists are left out.
     """
     parts = {word: np.atleast_1d(np.asarray(part)) for word, part in parts_of(board).items()}
     longest = max(len(part) for part in parts.values())

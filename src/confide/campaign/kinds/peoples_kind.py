@@ -34,8 +34,8 @@ __all__ = ["PeoplesKind", "absent", "own_values", "retyped"]
 
 
 class PeoplesKind:
-    """The part of a `Kind` that is the same for all kinds with one record for each participant. The campaign file needs
-    the tables `people` and `data`.
+    """The methods of a `Kind` that are the same for all kinds with one record for each participant. The campaign file
+    needs the tables `people` and `data`.
 
     A kind may replace each hook in the following list:
 
@@ -44,7 +44,7 @@ class PeoplesKind:
       values from a stored record.
     - `files`: the files that the campaign file names, by default its `[data] source`.
     - `open`: opens the table that the campaign file names. `look`: checks that the columns of this table have the right
-      types. `judged`: gives the rules for cells, by which the operator sees faults.
+      types. `judged`: gives the rules that the cells of the table must keep.
     - `trials`: the synthetic participants on which the mechanism is tried out, if the plan is a `MechanismPlan`.
     - `tolerated`: the number of lies and empty slots up to which the promises hold.
     - `template_file`: the path of the commented campaign file in the kind's package.
@@ -146,19 +146,19 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The largest number of lies and empty slots up to which the promises hold; None where the promises set no such
-        limit.
+        """The largest number of lies and empty slots (invited people without a record) up to which the promises hold;
+        None where the promises set no such limit.
         """
         return None
 
     # ---- ids
 
     def roster(self, config: Any) -> Roster:
-        """The public list of ids, with a position for each slot."""
+        """The public list of ids, with one position for each invited person."""
         return Roster(config.people.count)
 
     def identities(self, config: Any) -> Sequence[str]:
-        """The ids of all slots in order: "1", "2", and so on."""
+        """The ids of all invited people in order: "1", "2", and so on."""
         return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def identity(self, config: Any, text: str) -> str:
@@ -246,8 +246,8 @@ class PeoplesKind:
     def submission(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The pair of one participant's slot, from 0, and the bytes of their report. The same row in a file is stored
-        as the same bytes.
+        """The pair of one participant's position in the public list of ids, from 0, and the bytes of their report. The
+        same row in a file is stored as the same bytes.
 
         Args:
             config: tables of the campaign file.

@@ -290,7 +290,7 @@ def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]
     Args:
         plan: plan with which the campaign was settled.
         shares: table of the participants' shares, in the order of the public list of ids.
-        identities: ids of all slots, in the order of the public list.
+        identities: ids of all invited people, in the order of the public list.
 
     Returns:
         A table with the columns "id" and "good", which is the action in words. Where shares are averages over rounds,

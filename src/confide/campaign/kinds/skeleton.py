@@ -213,8 +213,8 @@ def settled_otherwise(
         today: share in words that the present record in the file would give.
         more: paragraphs that are added at the end.
         thing: word for a record in the file, such as "report".
-        gets: verb in the infinitive, such as "be paid" or "get", for the sentence that the present record would get
-            this share.
+        gets: verb in the infinitive, such as "be paid" or "get", with which the sentence about the present record
+            continues.
         at: preposition in the title, between the word "settled" and the settled share.
     """
     return share_page(
@@ -264,7 +264,7 @@ def no_rehearsal(what: str = "true answers") -> Refused:
 
 
 class LawTable(Keys):
-    """A table with a key `law` that chooses a law; it may hold only the parameters of this law."""
+    """A table with a key `law` that chooses a law. The table may hold only the parameters of this law."""
 
     NEEDS: ClassVar[Parameters]
     """The parameters that each law requires; a law that requires none may be missing here."""
@@ -292,7 +292,7 @@ class LawTable(Keys):
 
 
 class CurrencyTable(Keys):
-    """The currency of a campaign; each subclass declares the number of its smallest coins per unit."""
+    """The currency of a campaign. Each subclass declares the number of smallest coins in one unit of the currency."""
 
     currency: str = Field(min_length=1, description="name of the currency on pages and in files, such as euro")
     if TYPE_CHECKING:
@@ -306,6 +306,6 @@ class CurrencyTable(Keys):
 
 
 class MoneyTable(CurrencyTable):
-    """The currency of the payments, and the number of its smallest coins per unit."""
+    """The currency of the payments, and the number of smallest coins in one unit of the currency, such as 100 cents."""
 
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")

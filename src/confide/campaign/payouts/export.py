@@ -178,8 +178,8 @@ def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLik
         path: the path of a CSV file with the columns reference and status, or of a report in pain.002.
 
     Returns:
-        Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were in
-            the confirmed state before.
+        Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts with the same
+            answer as before.
     """
     return _confirmed(campaign, store, partial(read_confirmations, path))
 

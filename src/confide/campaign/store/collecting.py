@@ -1,5 +1,6 @@
 """The collection of participants' reports, which arrive one by one, many at a time, or all at once. Participants may
-withdraw their reports.
+withdraw their reports. A kind may ask participants more than once: the requests are the phases of the collection,
+numbered from 0.
 
 The module also notes the deposits that the operator of a service has received. Only noted deposits are paid back, or
 set against a debt.

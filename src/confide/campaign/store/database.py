@@ -149,8 +149,8 @@ class Database:
 
         Args:
             thoroughly: whether the whole database is rewritten, which takes about a second for a million reports.
-                SQLite overwrites deleted rows, but the unused part of a page may hold an old copy of a row that was
-                moved.
+                SQLite overwrites deleted rows, but the unused part of a page of the database file may hold an old copy
+                of a row that was moved.
 
         Raises:
             StoreFailed: the copies cannot be removed; the deletion itself stands.

@@ -51,9 +51,9 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     """Once all payouts are paid, erase all data that nobody needs any more: reports, withdrawals, login sessions,
     amounts, shares. The rows stay, with empty cells.
 
-    If no payout was ever due, shares stay until their owners withdraw, since no payment has informed the owners. Login
-    sessions stay until they end, and the list of people who withdrew stays too, so that their page can explain the
-    empty share.
+    If no payout was ever due, shares stay until their owners withdraw, since no payment has informed the owners of
+    their shares. Login sessions stay until they end, and the list of people who withdrew stays too, so that their page
+    can explain the empty share.
 
     Args:
         connection: a connection in a writing transaction.

@@ -1,11 +1,11 @@
 """An installation of confide: a folder with two keys, durable notes on campaigns, and usually a store. The default
 folder lies in the user's data directory.
 
-`ledger.key` is the key of the hashes under which the ledger stores subjects. With another key, every subject would have
-a new budget. A store therefore records a check value of its key, and refuses any other key. `signing.key` is the
-operator's Ed25519 key; participants know the fingerprint of this key from the offer. The files of the keys are readable
-by their owner only. The keys lie outside of the database, so nobody can be identified from a copy of the database. A
-key is written to disk before any data that depend on it.
+`ledger.key` is the key of the hashes under which the ledger stores subjects (the people of a data set). With another
+key, every subject would have a new budget. A store therefore records a check value of its key, and refuses any other
+key. `signing.key` is the operator's Ed25519 key; participants know the fingerprint of this key from the offer. The
+files of the keys are readable by their owner only. The keys lie outside of the database, so nobody can be identified
+from a copy of the database. A key is written to disk before any data that depend on it.
 
 In each folder of notes, a file's name is the digest of a campaign file, or of the description of some records.
 

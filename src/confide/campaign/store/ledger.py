@@ -1,14 +1,15 @@
 """The durable ledger: the privacy budget and the spend of each data set and each data subject, over all campaigns.
 
 An account belongs to one data set, or to one subject of a data set, for one audience and one neighbouring relation.
-Subjects are stored as keyed hashes. A campaign is debited once: in the transaction that opens its collection if
-participants' devices draw the reports without contracts, otherwise in the transaction that registers its settlement.
-Either the data set and all invited subjects are debited together, or nobody is debited. Nothing is ever given back, and
-no budget is renewed. A campaign without a list of subjects may have used the records of anybody. Such a campaign
-therefore debits every known subject, and subjects that become known later start with the cost of this campaign.
+Subjects are stored as hashes under the installation's key, which is the argument `secret`. A campaign is debited once:
+in the transaction that opens its collection if participants' devices draw the reports without contracts, otherwise in
+the transaction that registers its settlement. Either the data set and all invited subjects are debited together, or
+nobody is debited. Nothing is ever given back, and no budget is renewed. A campaign without a list of subjects may have
+used the records of anybody. Such a campaign therefore debits every known subject, and subjects that become known later
+start with the cost of this campaign.
 
 Thousands of subjects have spent the same amount, so each distinct state of an account is stored once, and a debit moves
-whole groups from one state to the next.
+whole groups of subjects from one state to the next.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=
 
 def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, day: str) -> None:
     """Debit a data set and all its subjects once for one campaign, in a transaction that holds the lock of the ledger.
+    `day` is the day of the debit, YYYY-MM-DD in UTC.
 
     Raises:
         BudgetExceeded: the account of the data set or of a subject does not admit the charge. The caller must roll back

@@ -95,12 +95,12 @@ class PayingOut(Transactions):
         total of the amounts stays.
 
         Returns:
-            Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries that were
-                in the confirmed state before.
+            Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries with the
+                same answer as before.
 
         Raises:
-            InvalidInput: a reference belongs to no exported payout, or the answer contradicts an earlier answer in a
-                way that the queue cannot follow; nothing is taken.
+            InvalidInput: a reference belongs to no exported payout, or an answer contradicts an earlier answer and is
+                refused by `confide.campaign.store.payouts.confirm`; nothing is taken.
         """
         with self._locked(campaign) as (connection, known):
             found = payouts.confirm(connection, campaign, known.content, said, self.home.ledger_key)

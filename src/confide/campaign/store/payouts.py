@@ -12,6 +12,8 @@ same content and in the same format. An entry is in one batch at a time, and a p
 that its amount is erased. Payments that failed and were queued again are recorded, so that a late answer to them is
 understood. References are keyed hashes, so they do not disclose to the bank which participant is paid. Sums are exact
 integers.
+
+In all functions, `content` is the digest of the campaign file, and `secret` is the ledger's key.
 """
 
 from __future__ import annotations
@@ -318,8 +320,8 @@ def confirm(
         secret: the ledger's key, from which references are computed.
 
     Returns:
-        Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries that were in
-            the confirmed state before.
+        Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries with the same
+            answer as before.
 
     Raises:
         InvalidInput: a reference belongs to no exported payout; the answer is "failed" for a payment that was confirmed

@@ -249,8 +249,8 @@ class Store(Collecting, Depositing, PayingOut):
     # ---- settlement
 
     def charge(self, campaign: int, asked: Charge) -> None:
-        """Register the settlement of a campaign and debit the ledger, in one transaction. Nothing is done if the
-        settlement is registered already, or if the campaign is cancelled.
+        """Register the settlement of a campaign and debit the ledger with the charge `asked`, in one transaction.
+        Nothing is done if the settlement is registered already, or if the campaign is cancelled.
 
         A campaign that was charged when it was opened is debited nothing more.
 
@@ -292,7 +292,8 @@ class Store(Collecting, Depositing, PayingOut):
             return _paid(connection, campaign) is not None
 
     def check_debit(self, campaign: int, asked: Charge) -> None:
-        """Check that a charged campaign was debited for exactly the releases that its run would now make.
+        """Check that a charged campaign was debited for exactly the releases that its run would now make, which are the
+        releases of the charge `asked`.
 
         Raises:
             Refused: the campaign was debited for other releases, for example by another version of confide with another

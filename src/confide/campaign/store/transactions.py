@@ -64,8 +64,8 @@ class Transactions:
         """Check that a campaign may be settled and paid in this store.
 
         Raises:
-            Refused: the campaign came with a copy of an installation, and the operator has not confirmed that the
-                original neither settled nor paid it.
+            Refused: the campaign came with a copy of an installation. The operator has to confirm first that the
+                original has neither settled nor paid the campaign.
         """
         if self.home.restored(known.content):
             raise Refused(worded("this is a copy, and the original installation may have settled or paid this "

@@ -95,7 +95,9 @@ def _doubles(now: Any, then: Any) -> bool:
 
 
 def differences(now: Any, then: Any, path: str = "") -> Iterator[Difference]:
-    """The places where two JSON values differ by more than the tolerance of `alike`."""
+    """The places where two JSON values differ by more than the tolerance of `alike`. All paths in the result begin with
+    `path`.
+    """
     if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys() and (
         now.get("type") == then.get("type")
     ):
@@ -216,8 +218,8 @@ _OVERHEAD = 1 << 16  # bytes that a column takes beside its values, at most
 
 
 def same_table(now: pa.Table, then: str) -> bool:
-    """Whether a CSV text is a given table, in the form in which packs write tables, except for the last digits of its
-    doubles.
+    """Whether a CSV text holds a given table, except for the last digits of doubles. The text must have the form in
+    which packs write tables.
 
     Args:
         now: the table that follows from the public files.

@@ -113,8 +113,8 @@ def _text(part: Element) -> str:
 
 
 def check_other(now: str, then: str, title: str) -> None:
-    """Check that a page that another version made, without its pictures, is only text and tables, and contradicts no
-    number of the page that this version makes.
+    """Check a page that another version made, without its pictures. The page must be only text and tables, and must
+    contradict no number of the page that this version makes.
 
     A page of another version may have that version's own words. A sentence or table row with the same words as in this
     version's page must also have the same numbers.

@@ -1,9 +1,12 @@
 """Checks that the parameters, charge, promises, certificate and meter of a pack follow from the pack's campaign file
-and billboard. The meter is the record that the noise of the run stayed within the charge.
+and billboard. The meter is the record that the noise of the run stayed within the charge. Each line of the meter is one
+named part of the charge.
 
 No check relies on the pack's statement about the version of confide that wrote the pack. Privacy losses and their cost
 are always compared with this version's theorems. A pack of another version may have other words and weaker claims. A
 pack of another version may also have other parameters, if no privacy loss depends on them.
+
+Each check returns its finding as a text, and raises `Broken` for a pack that fails the check.
 """
 
 from __future__ import annotations
@@ -284,7 +287,7 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
     stay within these lines.
 
     For a line without draws on the billboard, the meter only states that the run stayed within the line. A run that
-    does not stay within a line publishes nothing, but a dishonest signer could state that it did. Public draws are
+    does not stay within a line publishes nothing, but a dishonest signer could state that the run did. Public draws are
     added up in this check, whatever the pack states.
 
     Args:

@@ -1,5 +1,5 @@
 """Checks of the published parts of an outcome, which are the billboard, the tables and the page, and of a participant's
-share.
+share. Each check returns its finding as a text, and raises `Broken` for a pack that fails the check.
 """
 
 from __future__ import annotations

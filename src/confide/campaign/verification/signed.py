@@ -2,6 +2,9 @@
 
 The list of a campaign's events is one of the signed files. The events must be a complete hash chain, must be possible
 in this order, and must disclose nothing about people.
+
+Each check returns its finding as a text, and raises `Broken` for a pack that fails the check. The argument `note` is
+the signed statement, and `chain` is the list of events.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Attempts: the numbers of recent failures of callers, for example at logging in, counted over all processes of the
-service.
+"""The numbers of callers' recent failed attempts, for example to log in, counted over all processes of the service.
 
 The caller is stored as a hash under a random key, and the key is deleted with the counts after a few minutes. Once the
 key is deleted, nobody can find out who tried, not even the owner of the installation's keys. When an attempt succeeds,

@@ -1,4 +1,5 @@
-"""Identities of callers: an operator with a role, or the participant who has one slot of one campaign.
+"""Identities of callers: an operator with a role, or the participant at one position (slot) in the public list of ids
+of one campaign.
 
 A caller proves their identity by a secret: a token or a code. The store keeps only a digest of the secret.
 """

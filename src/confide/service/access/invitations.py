@@ -1,5 +1,5 @@
-"""Invitations: a code for each invited slot, which works once. The person who joins with a code gets the slot, and a
-session of their own.
+"""Invitations: a code for each invited slot, which works once. A slot is a position in the public list of ids. The
+person who joins with a code gets the slot, and a session of their own.
 
 The operator hands the codes out, and may make new codes. A new code for a slot makes the earlier code invalid, and ends
 all sessions of the slot. A slot has only one answer, even if several people have joined for the slot.

@@ -86,8 +86,8 @@ class Logins:
         return found
 
     def take(self, secret: str, state: str) -> Begun | None:
-        """Use up the log-in with which a person returns, and return it. The result is None if no log-in with this
-        secret and state exists, if the log-in was used up before, or if its time limit has passed.
+        """Use up the log-in with which a person returns from the provider. The result is this log-in, or None if no
+        log-in with this secret and state exists, if the log-in was used up before, or if its time limit has passed.
 
         Args:
             secret: secret that the person's browser has kept.

@@ -180,8 +180,8 @@ def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
 
 @router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))
 def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
-    """Show privacy, error and money of the draft's campaign at other levels of privacy, from public parameters
-    alone.
+    """Show the predicted privacy loss, error and payments of the draft's campaign at other levels of privacy, from
+    public parameters alone.
     """
     return SectionsModel(sections=[kept_trade_off(parts.drafts.campaign(parts.drafts.get(number))).to_dict()])
 

@@ -1,5 +1,5 @@
 """Entry points for participants: reading the offer, handing in values, withdrawing, and getting a share. Each entry
-point gives access to the participant's own slot alone.
+point gives access to the caller's own part in the campaign alone.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def leave(parts: PartsOf, request: Request, _: TakingPart) -> Response:
 
 @router.get("/mine", responses=answers(*_WHO))
 def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
-    """Show whether the participant has handed values in, declined or withdrawn, and what they may hand in now."""
+    """Show whether the participant has handed values in, declined or withdrawn, and their possible next step."""
     standing = parts.participation.standing(who)
     return MineModel(campaign=who.campaign, id=parts.participation.identity(who), state=standing.state.value,
                      asks=standing.asks, handed_in=standing.handed_in, withdrawn=standing.withdrawn,

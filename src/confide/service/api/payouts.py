@@ -31,7 +31,7 @@ _TYPES = {"csv": "text/csv", "xml": "application/xml"}
 
 
 class QueueModel(BaseModel):
-    """The queue of payouts as sections of a page, which are private, and the code that an approval of this queue must
+    """The private sections of a page about the queue of payouts, and the code that an approval of this queue must
     repeat.
     """
 
@@ -61,7 +61,7 @@ class Export(Strict):
 
 
 class Answers(BaseModel):
-    """The number of the bank's answers of each kind."""
+    """The numbers of payouts by the bank's answer: paid, failed, or the same answer as before."""
 
     paid: int
     failed: int

@@ -57,14 +57,14 @@ class ProgressModel(BaseModel):
 
 
 class Invited(Strict):
-    """The slots for which new codes are made."""
+    """The slots (positions in the public list of ids, from 0) for which new codes are made."""
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None = Field(
         default=None, max_length=1_000_000, description="ranks in the public list of ids, from 0; default everybody")
 
 
 class Code(BaseModel):
-    """The code of one slot, which works once and cannot be read again later."""
+    """The code for one participant, which works once and cannot be read again later."""
 
     id: str = Field(description="id of the participant on the public list")
     slot: int
@@ -73,13 +73,15 @@ class Code(BaseModel):
 
 
 class CodesModel(BaseModel):
-    """The new codes, one for each requested slot."""
+    """The new codes, one for each participant in the request."""
 
     codes: list[Code]
 
 
 class Deposits(Strict):
-    """The slots for which the receipt of a deposit is noted, or such a note is removed."""
+    """The slots (positions in the public list of ids, from 0) for which the receipt of a deposit is noted, or for which
+    such a note is removed.
+    """
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
         max_length=1_000_000, description="ranks in the public list of ids, from 0")
@@ -87,7 +89,7 @@ class Deposits(Strict):
 
 
 class DepositsModel(BaseModel):
-    """The slots whose deposits are noted as received; only operators see them."""
+    """The slots of participants whose deposits are noted as received. Only operators see these slots."""
 
     slots: list[int]
     deposit: str = Field(description="amount of each deposit, in words")
@@ -132,7 +134,7 @@ class RoundModel(BaseModel):
 
 
 class KnownModel(BaseModel):
-    """The number of people in the operator's table of known fields."""
+    """The number of people in the operator's table of the fields that the operator fills in."""
 
     people: int
 
@@ -200,7 +202,7 @@ def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}})
 def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> KnownModel:
-    """Take the operator's known fields of all invited people: CSV of id and the kind's fields."""
+    """Take the fields that the operator fills in for all invited people: CSV of id and the kind's fields."""
     if sent.media != "text/csv":
         raise HTTPException(415, "must be text/csv")
     try:

@@ -58,7 +58,7 @@ def chosen(asked: str, kept: str = "") -> str:
 
     Args:
         asked: content of the header Accept-Language of the request; unreadable parts are skipped.
-        kept: language that the person chose earlier, from the cookie; it takes precedence if it is available.
+        kept: language that the person chose earlier, from the cookie. If available, this language takes precedence.
 
     Example:
         >>> chosen("xx, en-GB;q=0.8"), chosen("", "no such")

@@ -77,7 +77,7 @@ def token_of(request: Request, cookie: str) -> str:
 
 
 def check_form(token: str, word: str) -> None:
-    """Check that the form of the request has the form word of this session.
+    """Check that the form word of a request belongs to the session of a token.
 
     Raises:
         HTTPException: status 403: the form was not made for this session.

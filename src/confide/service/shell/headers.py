@@ -1,7 +1,7 @@
 """Security headers of every answer. The headers restrict the content that a browser may load, and forbid browsers to
 store private pages.
 
-Answers to malformed HTTP have these headers too: `Protocol` is uvicorn's protocol with this change.
+Answers to malformed HTTP have these headers too, since `Protocol` adds the headers to the answers of uvicorn.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class Parts:
         self._worker: Thread | None = None
 
     def start(self) -> None:
-        """Start the threads that do jobs, delete expired entries, and read newly opened campaigns. Also delete the
-        files that dead processes have left.
+        """Start the threads that do jobs, delete expired sessions, log-ins, counts and answers, and read newly opened
+        campaigns. Also delete the files that dead processes have left.
         """
         self.rounds.sweep()
         with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it

@@ -50,7 +50,7 @@ class Problem(BaseModel):
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The documentation, for the schema of the API, of an entry point's error answers, by HTTP status."""
+    """The error answers of an entry point, by HTTP status, as documentation in the schema of the API."""
     return {status: {"model": Problem, "description": _TITLES[status],
                      "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}} for status in statuses}
 

@@ -60,7 +60,8 @@ async def tried(parts: Parts, request: Request, what: str, who: str, do: Callabl
 
 
 def delay(more: int) -> float:
-    """Seconds that an attempt has to wait, from 0 to 5, for a number of failures beyond the number that costs no time.
+    """Seconds that an attempt has to wait, from 0 to 5. `more` is the number of recent failures minus the number of
+    failures without a wait.
 
     Example:
         >>> delay(-3), delay(2), delay(1000)

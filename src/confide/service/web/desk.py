@@ -81,7 +81,9 @@ def draft(request: Request, parts: PartsOf, number: Number) -> Response:
 
 @router.get("/desk/drafts/{number}/trade-off")
 def levels(request: Request, parts: PartsOf, number: Number) -> Response:
-    """Show privacy, error and money of a draft at other levels of privacy, in one chart."""
+    """Show the predicted privacy loss, error and payments of a draft's campaign at other levels of privacy, in one
+    chart.
+    """
     if looking(request) is None:
         return go("/login")
     found = parts.drafts.get(number)
@@ -90,7 +92,9 @@ def levels(request: Request, parts: PartsOf, number: Number) -> Response:
 
 @router.get("/desk/campaigns/{number}/trade-off")
 def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
-    """Show privacy, error and money of an opened campaign at other levels of privacy, in one chart."""
+    """Show the predicted privacy loss, error and payments of an opened campaign at other levels of privacy, in one
+    chart.
+    """
     if looking(request) is None:
         return go("/login")
     it = parts.opened.get(number).campaign
@@ -178,7 +182,7 @@ def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) 
 
 @router.post("/desk/campaigns/{number}/known")
 def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Take the file with the operator's known fields of all invited people."""
+    """Take the file with the fields that the operator fills in for all invited people."""
     _operator(request, Role.OPERATOR, form)
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))

@@ -164,8 +164,8 @@ class Program:
 
     @property
     def integrity(self) -> str:
-        """The digest in the form of the HTML attribute `integrity`. A browser does not run a script whose digest
-        differs from this one.
+        """The digest in the form of the HTML attribute `integrity`. A browser does not run a script with any other
+        digest.
         """
         return f"sha256-{base64.b64encode(bytes.fromhex(self.digest)).decode()}"
 

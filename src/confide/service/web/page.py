@@ -1,5 +1,5 @@
-"""The common part of all web pages: the template of a page, the reader, the form word of the session, and the
-language.
+"""The common part of all web pages: the template of a page, the identity of the reader, the form word of the session,
+and the language.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _templates(language: str = "en") -> Environment:
 
 
 def speak(templates: Environment, catalogue: NullTranslations) -> None:
-    """Set the language of templates, both for the texts of the templates and for the error texts that `reported` shows.
+    """Set the language of templates, both for the texts of the templates and for the error texts that `in_words` shows.
 
     Args:
         templates: templates of all pages, whose language is set.
@@ -90,8 +90,8 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
 
 
 def leafed(found: Sequence[Listed], most: int) -> tuple[Sequence[Listed], int | None]:
-    """One page of a list, newest first, and the number of its last entry, before which the next page begins. The number
-    is None if there is no next page.
+    """The entries of one page of a list, newest first, and the number of the last of these entries. The next page
+    begins before this number. The number is None if there is no next page.
 
     Args:
         found: entries of the page, and one further entry if the list goes on.
@@ -195,7 +195,7 @@ Form = Annotated[FormData, Depends(_sent)]
 
 
 def checked(request: Request, form: FormData, cookie: str) -> None:
-    """Check that a form of the request has the form word of this session.
+    """Check that a form has the form word of the session to which the request's cookie belongs.
 
     Raises:
         HTTPException: status 403: the form was not made for this session.

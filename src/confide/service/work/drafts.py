@@ -246,8 +246,8 @@ class Drafts:
         Raises:
             Changed: the draft was changed or deleted at the same time, or since the given version.
             InvalidInput: the text is no campaign file, or names files that this service may not use.
-            Refused: the plan predicts no useful result, the level is above the largest level at which devices draw, or
-                a campaign with the same content exists.
+            Refused: the plan predicts no useful result, the privacy level of a report is above the largest level at
+                which devices draw, or a campaign with the same content exists.
             BudgetExceeded: the ledger does not admit the campaign.
             Unknown: there is no draft with this number.
         """

@@ -143,8 +143,8 @@ class Jobs:
             return _job(connection.execute(select(t.job).where(t.job.c.id == row.id)).one())
 
     def renew(self, job: Job, worker: str, done: int = 0, steps: int | None = None) -> bool:
-        """Renew a worker's lease on a job, and record the progress of the job. The result is False if another worker
-        has the job now, or the job is over.
+        """Renew a worker's lease on a job, and record that `done` of `steps` steps of the job are done. The result is
+        False if another worker has the job now, or the job is over.
         """
         return self._own(job, worker, lease=int(self._clock()) + _LEASE, done=done, steps=steps)
 

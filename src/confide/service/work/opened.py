@@ -201,7 +201,7 @@ class Opened:
 
         Args:
             limit: largest number of campaigns.
-            after: number of the last campaign that was shown.
+            after: number of the last campaign that was shown; 0 for the first page.
             states: states of the campaigns; all states if left out.
             only: number of the only campaign that is returned; None for all campaigns.
         """
@@ -275,7 +275,7 @@ def payout_file(
 
 def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
     """Take the bank's answers, and return the number of payouts by result: "paid" and "failed" for payouts whose state
-    has changed, "known" for payouts that had the answered state before.
+    has changed, "known" for payouts with the same answer as before.
 
     Args:
         campaign: settled campaign with the payouts.

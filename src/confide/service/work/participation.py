@@ -1,5 +1,5 @@
 """Participation: everything that a participant reads, hands in, withdraws and gets. Each method gives access to the
-participant's own slot alone.
+participant's own part in the campaign alone.
 
 Other participants' actions influence the results only through public facts, and through the participant's own contract
 and share.
@@ -53,12 +53,12 @@ class ParticipantStanding:
         state: state of the campaign.
         asks: action that the participant may take now: hand in a "record", hand in a "report" (from which contracts
             follow), decline the "contract" that they are shown, or "" for none.
-        handed_in: whether the participant has handed in the record or report that is requested now or, if nothing is
-            requested now, that was requested last.
+        handed_in: whether the participant has handed in the requested record or report. If nothing is requested now,
+            the last request counts.
         withdrawn: whether the participant has withdrawn before the settlement.
         declined: whether the participant has declined a contract, so that no final round of contracts includes them.
-        local: whether the participant's device draws what is requested now or was requested last. A device never draws
-            a report from which contracts follow.
+        local: whether the participant's device draws the requested record or report. If nothing is requested now, the
+            last request counts. A device never draws a report from which contracts follow.
     """
 
     state: State
@@ -163,7 +163,7 @@ class ParticipantActions:
         these values.
 
         The result is None if nothing is stored, if the participant is asked for nothing now, if the participant's
-        device drew the report, or if the stored record does not say how it was typed.
+        device drew the report, or if the typed values cannot be recovered from the stored record.
         """
         opened, standing = self._opened.get(who.campaign), self.standing(who)
         if standing.local or not standing.handed_in or standing.asks not in ("record", "report"):
@@ -415,16 +415,16 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
 
 
 def known_file(opened: OpenedCampaign) -> Path:
-    """The path of the private file with the operator's known fields of all participants."""
+    """The path of the private file with the fields that the operator fills in for all participants."""
     return opened.folder / "known.csv"
 
 
 def take_known(opened: OpenedCampaign, text: str) -> int:
-    """Take the operator's known fields of all participants, from CSV with the columns "id" and the fields that the kind
-    names. The result is the number of rows.
+    """Take the fields that the operator fills in for all participants, from CSV with the column "id" and a column for
+    each field that the kind names. The result is the number of rows.
 
     Raises:
-        Refused: the kind asks for no known fields.
+        Refused: the kind has no field that the operator fills in.
         InvalidInput: a column or an id is missing, unknown or repeated, a value cannot be used, or the text is too
             long.
     """

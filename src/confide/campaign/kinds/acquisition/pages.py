@@ -34,8 +34,8 @@ _DELTA = 1e-6
 
 
 def sections(plan: PlannedMean) -> Sequence[Section]:
-    """The plan page for the operator: the predicted error, payments and privacy losses, from public parameters
-    alone.
+    """The plan page for the operator: the predicted error of the mean, the predicted payments, and the privacy losses.
+    The page follows from public parameters alone.
     """
     it, here = plan.mechanism, plan.here
     bound = plan.guarantees.of(Accuracy)[0]
@@ -80,8 +80,8 @@ def _charged(plan: PlannedMean) -> str:
 
 
 def offer(plan: PlannedMean) -> Sequence[Section]:
-    """The offer to a participant. The offer states the two questions, the readers of each answer, the odds of a right
-    guess, the payments, and the ways to decline or withdraw.
+    """The offer to a participant. The offer states the questions about the participant's concern and record, the
+    readers of both answers, the odds of a right guess of the record, the payments, and the ways to decline or withdraw.
     """
     it, record = plan.mechanism, plan.config.record
     here, own = plan.here, plan.config.reports
@@ -184,7 +184,9 @@ _SHOWN = 10  # rejected reports
 
 
 def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
-    """The page of one round of contracts for the operator."""
+    """The page for the operator about contracts that were drawn up: the reports behind the contracts, the total of the
+    payments, the standard error of the mean, and the privacy losses.
+    """
     it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
     read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
     if not len(made.index):
@@ -245,8 +247,8 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
 
 
 def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]:
-    """The result page: the mean in one sentence and a picture, the figures of the mean, the limits of conclusions about
-    one person, and the promises.
+    """The result page: the mean in one sentence and a picture, the standard error and the range of the mean, the limits
+    of conclusions about one person, and the promises.
     """
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
@@ -318,8 +320,8 @@ def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Tab
 def explain(
     plan: PlannedMean, outcome: AnyOutcome, record: Any, index: int
 ) -> Sequence[Section]:
-    """One participant's page after the run: the amount of their payment, the contract from which the amount follows,
-    and the reason for it.
+    """One participant's page after the run: the amount of their payment, and the weight and the privacy losses of their
+    record.
     """
     board: Any = outcome.billboard
     share = plan.mechanism.decode(record, index, board)

@@ -26,7 +26,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class People(Keys):
-    """`[people]`: the invited slots, with the ids 1 to count."""
+    """`[people]`: the invited people, who have the ids 1 to count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
     id: str = Field(default="id", min_length=1, description=
@@ -54,8 +54,8 @@ class Record(Keys):
 
 
 class Reports(Keys):
-    """`[reports]`: how much each participant fears the platform's knowledge, compared with the public's; the reports
-    are not private.
+    """`[reports]`: the file of the participants' reports. A report states how much a participant fears the platform's
+    knowledge, compared with the public's knowledge. Reports are not private.
     """
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
@@ -65,7 +65,7 @@ class Reports(Keys):
 
 
 class Contracts(Keys):
-    """`[contracts]`: the path of the file with the round of contracts."""
+    """`[contracts]`: the path of the file into which the contracts of all participants are written."""
 
     file: str = Field(default="contracts.json", min_length=1, description=
                       "private file that `confide contracts` writes")
@@ -80,7 +80,9 @@ class Data(Keys):
 @keys_of(UniformPrior, "low high", optional=True)
 @keys_of(PowerPrior, "exponent", optional=True)
 class Belief(LawTable):
-    """`[belief]`: the public belief about the law of participants' concerns, which is independent of the records."""
+    """`[belief]`: the public belief about the probability law of participants' concerns. The law does not depend on the
+    participants' records.
+    """
 
     if TYPE_CHECKING:
         low: float | None
@@ -101,8 +103,8 @@ class Belief(LawTable):
     MAY_HAVE: ClassVar[Parameters] = {"uniform": ("low", "high")}
 
     def build(self) -> ConcernPrior:
-        """The probability law F of a participant's concern c in [0, 1]: 1 fears the platform alone, 0 the public
-        alone.
+        """The probability law F of a participant's concern c in [0, 1]. A participant with c = 1 fears the platform
+        alone, and a participant with c = 0 fears the public alone.
         """
         if self.exponent is not None:
             return PowerPrior(exponent=self.exponent)
@@ -147,8 +149,8 @@ class Payment(MoneyTable):
 
 
 class Rehearsal(Keys):
-    """`[rehearsal]`: records that are public already, with which the side of the participants is played. A run that
-    releases an outcome never reads the records of `[rehearsal]`.
+    """`[rehearsal]`: records that are public already. A rehearsal draws all participants' noisy records from these
+    records. A run that releases an outcome never reads the records of `[rehearsal]`.
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
@@ -203,13 +205,13 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def here(self) -> Expected:
-        """The expected figures of the campaign with the settings of its file."""
+        """The expected error, payments and privacy losses of the campaign, with the settings of its file."""
         return expected("this campaign", self.mechanism, self.least)
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
-        """The expected figures of the same campaign at a quarter and four times the price of an error. If the file
-        limits a participant's loss, also the figures at half and twice this limit.
+        """The expected error, payments and privacy losses of the same campaign at a quarter and at four times the price
+        of an error. If the file limits a participant's loss, the results at half and at twice this limit follow.
         """
         it = self.mechanism
         found = [expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)

@@ -1,7 +1,7 @@
 """The audit data of a planned campaign that hands out goods; no participant's record is used.
 
 The campaign's own mechanism runs on synthetic participants, each with a record of values in the requested form. These
-runs test decoding, billboards, supply and certificates. The audit data also include all known figures of the mechanism
+runs test decoding, billboards, supply and certificates. The audit data also include the audit data of the mechanism by
 itself.
 """
 
@@ -46,7 +46,7 @@ _CERTIFIED = "runs with a certificate that states too much"
 
 
 def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
-    """The audit data of one campaign: runs of the campaign on synthetic participants, and the known figures of its
+    """The audit data of one campaign: runs of the campaign on synthetic participants, and the audit data of its
     mechanism.
 
     Args:

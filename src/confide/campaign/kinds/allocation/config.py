@@ -51,7 +51,7 @@ _MOST_GOODS = 10**5
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots, with the ids 1 to count."""
+    """`[people]`: the invited people, who have the ids 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
 
@@ -134,7 +134,9 @@ class PointsTable(Keys):
                                       "moves the number to the bound")
 
     def rule(self, goods: int, categories: bool) -> Points:
-        """The public rule that turns a participant's points into values in [0, 1]."""
+        """The public rule that turns a participant's points into values in [0, 1]. The rule does not depend on the
+        arguments.
+        """
         return Points(lowest=self.lowest, highest=self.highest, out_of_bounds=self.out_of_bounds)
 
 
@@ -148,7 +150,9 @@ class RanksTable(Keys):
                     "k goods")
 
     def rule(self, goods: int, categories: bool) -> Ranks:
-        """The public rule that turns a participant's ranks into values in [0, 1]."""
+        """The public rule that turns a participant's ranks of `goods` goods into values in [0, 1]. `categories` says
+        whether the file of submissions has PrefLib's format of categories.
+        """
         if self.points is not None:
             return Ranks(points=self.points, as_written=categories)
         if categories:
@@ -196,8 +200,8 @@ class PrivacyTable(Keys):
 
 
 class RoundsTable(Keys):
-    """The key of every auction in rounds that has a narrower range in the file than in the mechanism, which takes
-    thresholds below 0, too.
+    """The key `halt_below` of every auction in rounds. In a campaign file, `halt_below` must be at least 1, although
+    the mechanism also takes smaller numbers.
     """
 
     halt_below: int | None = Field(default=None, ge=1, description=parameters(PMatch)["halt_below"].parameter.text)
@@ -205,8 +209,8 @@ class RoundsTable(Keys):
 
 @keys_of(PMatch, f"{AUCTION_KEYS} charge", optional=True)
 class AuctionTable(RoundsTable):
-    """`[auction]`, left out or with method = "auction": `PMatch`. Keys that are left out get the values recommended for
-    the campaign's size.
+    """`[auction]` with method = "auction", or left out: the settings of `PMatch`. Keys that are left out get the values
+    recommended for the campaign's size.
     """
 
     method: Literal["auction"]
@@ -216,11 +220,11 @@ class AuctionTable(RoundsTable):
 
 @keys_of(SinkhornMatch, "rounds start_temperature end_temperature step growth clear spread charge", optional=True)
 class ScalingTable(Keys):
-    """`[auction]` with method = "scaling": `SinkhornMatch`. Keys that are left out get the values recommended for the
-    campaign's size.
+    """`[auction]` with method = "scaling": the settings of `SinkhornMatch`. Keys that are left out get the values
+    recommended for the campaign's size.
 
-    A spread that the file leaves out is 0.02; with values from ranks, it is the difference in value between one rank
-    and the next.
+    If the file leaves out `spread`, the spread is 0.02. With values from ranks, a spread that is left out is the mean
+    difference in value between one rank and the next.
     """
 
     method: Literal["scaling"]
@@ -230,8 +234,8 @@ class ScalingTable(Keys):
 
 @keys_of(PMatch, "charge", optional=True)
 class BestTable(Keys):
-    """`[auction]` with method = "best": the method with the better prediction, with its recommended settings for the
-    campaign's size.
+    """`[auction]` with method = "best": either "auction" or "scaling", with the settings recommended for the campaign's
+    size. The method with the better prediction is chosen.
     """
 
     method: Literal["best"]
@@ -399,7 +403,7 @@ else:
 
 @keys_of(PAlloc, f"{AUCTION_KEYS} bundle outbid_tests", optional=True)
 class BundleAuctionTable(RoundsTable):
-    """`[auction]`: `PAlloc`. Keys that are left out get the values recommended for the campaign's size."""
+    """`[auction]`: settings of `PAlloc`. Keys that are left out get the values recommended for the campaign's size."""
 
 
 class BundlesConfig(GoodsConfig):
@@ -421,8 +425,8 @@ class BundlesConfig(GoodsConfig):
 
     @property
     def counted(self) -> bool:
-        """Whether a row states the value that the first good, the second good and so on add, instead of a number for
-        each good.
+        """Whether a row states the value that a first good adds, the value that a second good adds, and so on. All
+        other rows state a number for each good.
         """
         return self.valuation.repeats
 

@@ -71,7 +71,7 @@ _WORDS: Mapping[type[Market], MethodWords] = {
     PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
 
 _PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
-"""The auction's settings that need the least noise."""
+"""The values of the auction's settings at which the auction needs the least noise."""
 
 _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
            "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
@@ -278,7 +278,7 @@ class GoodsPlan(ShownPlan):
 
     @property
     def most(self) -> str:
-        """A phrase that says what counts as 1 on the scale of values."""
+        """A phrase for the value that counts as 1 on the scale from 0 to 1."""
         return "the largest value that a row can state"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
@@ -293,8 +293,8 @@ class GoodsPlan(ShownPlan):
         return ", ".join(found) or "no good"
 
     def reported(self, record: Mapping[int, float]) -> Any:
-        """A participant's record in the form that `MethodWords.story` takes: for single goods, their values, shape
-        (k,).
+        """A participant's record in the form that `MethodWords.story` takes. For single goods, the form is an array of
+        the participant's values of the k goods, shape (k,).
         """
         row = np.zeros(len(self.names))
         for place, value in record.items():
@@ -336,7 +336,7 @@ def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
-    """The plan of a `matching` campaign file.
+    """The plan of a `matching` campaign file, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.
@@ -470,7 +470,7 @@ class BundlesPlan(GoodsPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
-    """The plan of a `bundles` campaign file.
+    """The plan of a `bundles` campaign file, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.

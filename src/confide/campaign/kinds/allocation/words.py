@@ -108,7 +108,7 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
 
     Args:
         given: points of rank 1, rank 2, and so on, in the order of ranks.
-        parts: number of goods whose values add up: rank 1 is worth 1/parts.
+        parts: largest number of goods whose values add up for one participant; a good of rank 1 has the value 1/parts.
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
@@ -116,7 +116,7 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
 
 
 class AuctionWords(MethodWords):
-    """The texts about `PMatch`; `PAlloc` replaces a few of them."""
+    """The texts about `PMatch`. `BundleWords` replaces a few of these texts for `PAlloc`."""
 
     most, counted = "highest value", "people"
 
@@ -127,8 +127,8 @@ class AuctionWords(MethodWords):
                    f"{market.effective_reserve:,} copies of each good in reserve"))
 
     def goods(self, market: Any) -> str:
-        """A phrase on the largest number of goods of one participant, for the place after the number of bids; empty
-        where each participant gets one good at most.
+        """A phrase on the largest number of goods that one participant gets. `describe` puts the phrase after the
+        number of bids. The phrase is empty where each participant gets at most one good.
         """
         return ""
 

@@ -85,8 +85,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
                             rejected=rejected, counted=counted, rows=rows)
 
     def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
-        """A batch of one row, with the report and the group that one participant types. An empty report becomes
-        `NONE`.
+        """A batch of one row, with the report and the group that one participant types. An empty report becomes `NONE`,
+        the value of a missing report.
         """
         group = config.group()
         roles = [config.role(), *([] if group is None else [group])]
@@ -111,8 +111,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def submission(
         self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The participant's slot, from 0, and the bytes of their report. The values are the row that the participant's
-        device made and the participant's group, which the operator knows.
+        """The participant's position in the public list of ids, from 0, and the bytes of their report. The values are
+        the row that the participant's device made and the participant's group, which the operator knows.
         """
         roster = self.roster(config)
         index = roster.rank(identity)
@@ -179,8 +179,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return super().row(config, str(identity), None if report in (None, NONE) else report)
 
     def rows(self, config: BitConfig, data: Any) -> Sequence[dict[str, str]]:
-        """The rows that all participants of a rehearsal hand in, with their groups. In a campaign without ids, every
-        slot has a row, and the row is empty where nobody takes part.
+        """The rows that all participants of a rehearsal hand in, with their groups. In a campaign without ids, the rows
+        have the order of the public list, with an empty row for each person who takes no part.
         """
         group, played, found = config.group(), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))

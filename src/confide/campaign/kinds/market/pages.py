@@ -173,8 +173,8 @@ class BitPages(ABC):
         })}
 
     def explain(self, plan: BitPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-        """One participant's page after the run: their payment, the counts from which it follows, and the reason for
-        this rule.
+        """One participant's page after the run: their payment, the counts from which the payment follows, and the
+        reason for the rule of payment.
         """
         board: Any = outcome.billboard
         share = plan.collection.decode(record, index, board)["payment"]
@@ -323,7 +323,7 @@ _COVERED = 0.95
 
 def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
     """The guess of the fact with its error probability, and a picture that compares the share of ones among the reports
-    with its expected ranges.
+    with the expected ranges of this share.
 
     Args:
         plan: plan of a campaign in which every answer is a noisy sign of one fact.

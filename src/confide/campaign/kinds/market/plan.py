@@ -30,7 +30,7 @@ __all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", 
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots, with the ids 1 to count."""
+    """`[people]`: the invited people, who have the ids 1 to count."""
 
     count: int = Field(ge=2, le=MOST_PEOPLE, description="N, invited slots; fixed and public")
 
@@ -56,8 +56,8 @@ class Bit(Keys):
 
 
 class Rehearsal(Keys):
-    """`[rehearsal]`: true answers that are public already, with which the side of the participants is played. A run
-    that releases an outcome never reads the answers of `[rehearsal]`.
+    """`[rehearsal]`: true answers that are public already. A rehearsal draws all participants' reports from these
+    answers. A run that releases an outcome never reads the answers of `[rehearsal]`.
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
@@ -107,7 +107,7 @@ class Payment(CurrencyTable):
 
 
 class BitConfig(Keys):
-    """The tables that the campaign files of all three kinds have."""
+    """The tables that the campaign files of `bits`, `bits-pair` and `bits-unknown-costs` have in common."""
 
     people: People
     data: Data
@@ -134,8 +134,8 @@ class BitConfig(Keys):
 
 @keys_of(SignalModel, "prior_one signal_accuracy")
 class State(Keys):
-    """`[state]`: the common belief about a fact, of which each bit is a noisy sign. Truth and accuracy depend on the
-    belief about the state; privacy does not.
+    """`[state]`: the common belief about a fact, of which each bit is a noisy sign. The promises of truthfulness and
+    accuracy depend on this belief. The promise of privacy does not.
     """
 
     if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class State(Keys):
 
 @keys_of(MajorityMarket, "epsilon")
 class Privacy(Keys):
-    """`[privacy]`: the level that is bought from each participant."""
+    """`[privacy]`: the privacy level (epsilon, in nats) of the report that is bought from each participant."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -215,7 +215,7 @@ class BitPlan(ShownPlan, MoneyWords):
 
 
 def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPlan]) -> BitPlan:
-    """Return the given plan, or refuse it if its reports would not improve on the knowledge without any reports.
+    """Return the given plan, or refuse a plan whose promised error is no smaller than the error without any reports.
 
     Raises:
         Refused: the promised accuracy is no better than the accuracy without any reports.
@@ -230,8 +230,8 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
 
 
 def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
-    """Changes of the number of people or of epsilon that make reports useful. The whole campaign was planned again with
-    each change.
+    """Changes of the number of people or of epsilon that make reports useful. `replan` has planned the whole campaign
+    again with each change.
     """
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]

@@ -1,7 +1,7 @@
 """The audit data of a planned campaign that shares resources by a convex program. No participant's record is used.
 
-The audit data are all known figures of the campaign's mechanism, and runs on synthetic participants that test decoding
-and billboards.
+The audit data consist of the audit data of the campaign's mechanism, and of runs on synthetic participants that test
+decoding and billboards.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DECODED = "people with another part by their own device than by the run"
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
-    """The audit data of one campaign: the known figures of its mechanism, and runs of the campaign on synthetic
+    """The audit data of one campaign: the audit data of its mechanism, and runs of the campaign on synthetic
     participants.
 
     Args:

@@ -40,7 +40,7 @@ _MOST_PEOPLE = 10**7
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots, with the ids 1 to count."""
+    """`[people]`: the invited people, who have the ids 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
 
@@ -94,8 +94,8 @@ class PrivacyTable(Keys):
 @keys_of(TightenAndAudit, "audit_share slack", optional=True)
 @keys_of(RoundDude, "flag_share truncate stop_share batch", optional=True)
 class SolutionTable(Keys):
-    """`[solution]`: the form of each participant's share. Keys that are left out get values chosen for the campaign's
-    size.
+    """`[solution]`: the mode, which is the form of each participant's share, and settings of the mechanism. Keys that
+    are left out get values chosen for the campaign's size.
 
     Every mode has the keys rounds, burn_in, burn_share, step and law. The mode "round" adds the keys flag_share,
     truncate, stop_share and batch, and the mode "audited" the keys audit_share and slack. The modes "audited" and
@@ -137,8 +137,8 @@ class SolutionTable(Keys):
 
 
 def with_alpha(mode: ModeName, alpha: float | None) -> dict[str, Any]:
-    """The alpha of the campaign file, as an option of a mode. The mapping is empty for a mode that never charges
-    prices, and where the file has no alpha.
+    """The alpha of the campaign file, as a mapping from the option "alpha" to its number. The mapping is empty for a
+    mode that never charges prices, and where the file has no alpha.
 
     Args:
         mode: form of each participant's share, which may differ from the mode of the file.
@@ -177,7 +177,7 @@ class ProgramConfig(Keys):
 
     @property
     def coding(self) -> Coding:
-        """The convex program that the file describes, with the names and the unit of the file.
+        """The convex program that the file describes, with the names and the unit of value that the file uses.
 
         Raises:
             InvalidInput: the file describes no valid program; the message names the key.
@@ -186,7 +186,7 @@ class ProgramConfig(Keys):
 
 
 def coding_of(config: ProgramConfig) -> Coding:
-    """The convex program that a campaign file describes, with the names and the unit of the file.
+    """The convex program that a campaign file describes, with the names and the unit of value that the file uses.
 
     Raises:
         InvalidInput: the file describes no valid program; the message names the key.

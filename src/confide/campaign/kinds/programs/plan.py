@@ -48,7 +48,7 @@ class SharingPlan(ShownPlan):
 
     Args:
         config: tables of the campaign file.
-        coding: convex program, with the names and the unit of the campaign file.
+        coding: convex program, with the names and the unit of value that the campaign file uses.
         mode: form of each participant's share, such as "average" over rounds.
         outlook: expected results at the campaign's size.
         ran: mechanism that made the outcome of a run; None before a run, where the planned mechanism counts.
@@ -124,7 +124,7 @@ class SharingPlan(ShownPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(_KEYS)
 def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
-    """The plan of a `program` campaign file.
+    """The plan of a `program` campaign file, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.

@@ -122,10 +122,10 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
 
 
 def said(coding: Coding, value: float) -> str:
-    """A value or a price as text, in the file's own unit.
+    """A value or a price as text, in the unit of value that the campaign file uses.
 
     Args:
-        coding: convex program, with the unit of the file.
+        coding: convex program, with the unit of value that the campaign file uses.
         value: value or price in units of the highest value.
     """
     found = value * coding.unit
@@ -237,8 +237,8 @@ def _warnings(plan: SharingPlan) -> list[str]:
 
 
 def step(plan: SharingPlan) -> str:
-    """Explain the difference between neighbouring data sets. State also that the promise does not cover the provider of
-    a participant's part, who learns this part.
+    """A text on the difference between neighbouring data sets. The text also says that the promise of privacy does not
+    cover the provider of a participant's share, since the provider learns this share.
     """
     moved = "replaced by any other record" if plan.mechanism.neighbours == "replace" else "replaced by an empty record"
     return (f"The promise of privacy is about one person's record, which is {moved}, and about everything that all "
@@ -257,10 +257,10 @@ def _in_points(names: Coding) -> str:
 
 
 def sentence(names: Coding, promise: Guarantee) -> str:
-    """A promise as a sentence, in the words of the program's family and in the file's own unit.
+    """A promise as a sentence, in the words of the program's family and in the file's unit of value.
 
     Args:
-        names: convex program, with the names and the unit of the file.
+        names: convex program, with the names and the unit of value that the campaign file uses.
         promise: promise of the mechanism.
     """
     if isinstance(promise, Participation):

@@ -45,7 +45,7 @@ does not determine the coefficient.
 """
 
 FEW = 0.05
-"""The plan has a warning if the truth radius rules out at least one answer for a smaller share of the participants."""
+"""Smallest share of participants, with at least one lie that certainly loses, at which the plan has no warning."""
 
 
 def _range(plan: PlannedRegression, lowest: float, highest: float, between: str) -> str:

@@ -44,7 +44,7 @@ Bounds = Literal["reject", "clip"]
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots, with the ids 1 to count."""
+    """`[people]`: the invited people, who have the ids 1 to count."""
 
     count: int = Field(ge=4, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
 
@@ -66,19 +66,19 @@ class NumericColumn(Keys):
     unit: str = Field(default="", description="unit of the column, shown with the coefficients")
 
     def role(self) -> Numeric:
-        """The public role of the column: its coding into features, with the bounds or levels of the file."""
+        """The public role of the column: its coding into a scaled number, with the bounds in the campaign file."""
         return Numeric(**self.model_dump())
 
 
 class CategoryColumn(Keys):
-    """A column with one of a few public levels; the first level is the reference."""
+    """A column in which each cell has one of a few public values, called levels. The first level is the reference."""
 
     column: str = Field(min_length=1, description="name of the column in the file of records")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description=
         "public levels; the first level is the reference")
 
     def role(self) -> Category:
-        """The public role of the column: its coding into features, with the bounds or levels of the file."""
+        """The public role of the column: its coding into features, with the levels in the campaign file."""
         return Category(**self.model_dump())
 
 
@@ -88,8 +88,8 @@ class CategoryColumn(Keys):
 @keys_of(TruncatedGaussianNoise, "noise_std", optional=True)
 @keys_of(Setting, "radius largest_eigenvalue spectrum_tolerance")
 class Model(Keys):
-    """`[model]`: public assumptions about the data, with all columns scaled. Truth and accuracy depend on these
-    assumptions; privacy does not.
+    """`[model]`: public assumptions about the data, with all columns scaled. The promises of truthfulness and accuracy
+    depend on these assumptions. The promise of privacy does not.
     """
 
     if TYPE_CHECKING:
@@ -304,13 +304,13 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @cached_property
     def stand_ins(self) -> StandIns:
-        """Synthetic participants, from whom typical figures are computed."""
+        """The payments of synthetic participants, and the cost of their lies, in the currency."""
         return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
 
     @property
     def reach(self) -> tuple[int, float, float, float]:
-        """Four figures: the number of people, the width of the answer's range, the typical error of a prediction, and
-        the number of features, which is the average leverage. Width and error are in the unit of the answer.
+        """Four numbers: the number of people, the width of the range of answers, the typical error of a prediction, and
+        the number of features, which is also the average leverage. Width and error are in the unit of the answer.
         """
         m, response = self.mechanism, self.response
         return (m.setting.people, response.upper - response.lower,
@@ -336,7 +336,7 @@ def _cut(response: Numeric, reach: float) -> bool:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def plan_of(config: RegressionConfig, pages: Any) -> PlannedRegression:
-    """The plan of a `regression` campaign file, from its public parameters."""
+    """The plan of a `regression` campaign file, from its public parameters, with `pages` as in `ShownPlan`."""
     return _planned(config, pages)
 
 

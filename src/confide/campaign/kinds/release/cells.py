@@ -164,7 +164,7 @@ def columns_of(cells: Cells) -> list[Column]:
 
 
 def column_table(found: Sequence[Column], note: str) -> Table:
-    """One table with the shares of all values of all columns."""
+    """One table with the shares of all values of all columns, and a note below the table."""
     return Table(columns=("column", "value", "share of the records"), note=note, rows=tuple(
         (column.name, name, cell) for column in found for name, _, cell in column.values))
 

@@ -85,7 +85,7 @@ class BinnedColumn(Keys):
 
 
 class LevelsColumn(Keys):
-    """A column with one of a few public levels."""
+    """A column in which each cell has one of a few public values, called levels."""
 
     column: str = Field(min_length=1, description="name of the column in the table")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all values that a record may hold")
@@ -98,7 +98,7 @@ class LevelsColumn(Keys):
 
 
 class BitColumn(Keys):
-    """A column of true or false, 1 or 0, or two named texts; or several such columns."""
+    """One or several columns with two values each: true and false, 1 and 0, or two named texts."""
 
     column: str | tuple[str, ...] = Field(description="name of the column, or a list of names", min_length=1)
     bit: Literal[True]
@@ -211,7 +211,9 @@ class Recommended(Keys):
 
 
 class MarginalFitTable(Keys):
-    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a synthetic population for them."""
+    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a synthetic population that fits these
+    tables.
+    """
 
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
@@ -297,8 +299,8 @@ class QueriesConfig(Keys):
         return self
 
     def check_new(self) -> None:
-        """Refuse settings that a new campaign may not have. A campaign that was opened with an older version may still
-        have these settings.
+        """Refuse settings that a new campaign may not have. A campaign that was opened with an older version of confide
+        may still have these settings.
 
         Raises:
             InvalidInput: a column of whole numbers has more bins than whole numbers between its bounds.

@@ -173,8 +173,9 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def loss(self) -> PureDP | ApproxDP:
-        """The privacy loss of the release, as pages state it. It is (epsilon, delta) where the file has a delta and the
-        mechanism promises a pair, and epsilon alone where the mechanism promises one.
+        """The privacy loss of the release, as pages state it. With a delta in the file, the loss is the smallest
+        promised (epsilon, delta). In all other cases, the loss is the smallest promised epsilon. If the mechanism
+        promises no such loss, the loss follows from the events of a run, at the file's delta.
         """
         losses = [promise.loss for promise in self.guarantees.privacy]
         stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
@@ -301,7 +302,7 @@ class QueriesPlan(ShownPlan):
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: QueriesConfig, pages: Any) -> QueriesPlan:
-    """The plan of a `queries` campaign file, from its public parameters.
+    """The plan of a `queries` campaign file, from its public parameters, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a setting of the file is not valid; the message names the key.

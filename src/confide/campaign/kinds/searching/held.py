@@ -190,7 +190,7 @@ class HeldNetwork:
 
         Raises:
             InvalidInput: a file or a column is missing; the public list does not have `people` ids with the seeds among
-                them; or the run would replace a file that is not its own. The message names the key.
+                them; or the run would replace a file that this search did not write. The message names the key.
         """
         check_places(config, folder)
         graph, oracle = config.graph, config.oracle

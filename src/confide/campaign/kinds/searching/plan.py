@@ -104,7 +104,9 @@ class PrivacyTable(Keys):
 
 
 class OracleTable(Keys):
-    """`[oracle]`: the table of the answers, and the file in which a waiting run lists the people to examine next."""
+    """`[oracle]`: the table with the answers about examined people, and the file in which a waiting run lists the
+    people to examine next.
+    """
 
     source: Name = Field(description="table with a line for each examined person")
     id: Name = Field(default="id", description="column with the ids")
@@ -192,7 +194,8 @@ class PlannedSearch(ShownPlan, SearchPlan):
     @cached_property
     def printed(self) -> float | None:
         """The total epsilon that Wu 2017 claims for the same noise. The claim is false, and pages show this epsilon
-        only for comparison. The result is None if the noise is not Laplace noise, or if the run makes no paid search.
+        only for comparison. The result is None if the noise is not Laplace noise, or if the run makes no search that
+        costs privacy.
 
         Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
         """
@@ -201,8 +204,8 @@ class PlannedSearch(ShownPlan, SearchPlan):
 
     @cached_property
     def sums(self) -> dict[str, float]:
-        """Mapping from each rule of composition to the epsilon of all paid searches together, at the file's delta;
-        empty at delta 0.
+        """Mapping from each rule of composition to the epsilon of all searches that cost privacy together, at the
+        file's delta. The mapping is empty at delta 0.
         """
         it = self.mechanism
         return compositions(it.calls, it.epsilon, it.delta, it.stop, it.noise_kind) if it.delta else {}
@@ -248,7 +251,7 @@ def _grown(loss: float) -> float:
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
-    """The plan of a `search` campaign file, from its public parameters.
+    """The plan of a `search` campaign file, from its public parameters, with `pages` as in `ShownPlan`.
 
     Raises:
         InvalidInput: a setting of the file is not valid; the message names the key.

@@ -1,9 +1,9 @@
 """A run that stops where an answer is missing, and continues when the answer was added. The list of people to examine
 next is for the operator alone.
 
-Whether the run waits, and for whom, follows from the private contacts. The list of people to examine next is written
+The people for whose answers a run waits follow from the private contacts. The list of people to examine next is written
 only to a private file, and no message names anybody on the list. Used answers are kept until the publication, so that a
-changed answer is noticed. A missing answer never counts as a status.
+changed answer is noticed. A missing answer never counts as a yes or a no.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
         keep: private folder in which the used answers are kept.
 
     Raises:
-        InvalidInput: other users may read the file.
+        InvalidInput: other users may read the file with the used answers.
     """
     path = keep / _ANSWERS
     if not path.exists():
