@@ -4,7 +4,7 @@ mechanism with these parameters.
 The corollary lets epsilon, payments and budget fall as the number n of participants grows. At practical sizes the
 corollary has three defects. The noise vector that it prescribes is longer than any parameter vector theta. The bound
 eta on the gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium.
-Payments are below a millionth of the unit.
+Payments are below a millionth of the unit of money.
 
 A larger number of participants does not repair the incentives. The gain bound eta is at least n^delta b, where b is the
 weight of the scoring rule, while the loss of a lie is a constant times b. The module exists for comparison only. For a
@@ -206,8 +206,8 @@ class Corollary1(Declared):
 
     @property
     def shrinkage(self) -> float:
-        """The relative bias gamma/(gamma + n/(d + 2)): the share of theta that is missing from the released estimate,
-        approximately.
+        """The relative bias gamma/(gamma + n/(d + 2)), which is approximately the share of theta that is missing from
+        the released estimate.
         """
         return self.ridge / (self.ridge + self.people * smallest_eigenvalue_ball(self.features))
 
@@ -263,8 +263,8 @@ class Corollary1(Declared):
 
     @property
     def corrected_error(self) -> float:
-        """The corrected bound on the squared error at these parameters (spec section 7.1), with all inputs taken as
-        exact numbers.
+        """The corrected bound on the squared error at these parameters (spec section 7.1). The bound does not include
+        the truncation of inputs to multiples of 2^-16.
         """
         radius, response = math.sqrt(self.square_bound), math.sqrt(self.square_bound) + self.noise_bound
         estimate = RidgeBounds(
