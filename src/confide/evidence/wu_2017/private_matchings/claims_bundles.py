@@ -124,10 +124,12 @@ def privacy_of_bundles() -> Recomputed:
                "(erratum 11).",
 )
 def bids_on_nothing() -> Recomputed:
-    """Number of bidders, of 24 satisfied ones, that must bid again according to the printed test ">=". Such bidders
-    have no good to bid on.
+    """Number of bidders, of 24 satisfied ones, that must bid again according to the printed test "best bundle >= own
+    bundle". The test compares the values of bundles at the prices. Bidders who already have the best bundle have no
+    good to bid on.
 
-    No superset of the bundle of any of these bidders is worth more at the prices. With the test ">" no bidder passes.
+    No superset of the bundle of any of these bidders is worth more at the prices. With the test "best bundle > own
+    bundle", no bidder must bid again.
     """
     rows = _capped(24, 4, 2, 1)
     auction = _quiet(people=24, goods=4, supply=8)

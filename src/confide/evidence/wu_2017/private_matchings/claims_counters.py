@@ -318,7 +318,9 @@ def reports_of_bids() -> Recomputed:
     correction="At most T = 8/(alpha rho) times, as Algorithm 4 sets it: 8 times as many.",
 )
 def most_bids_of_one() -> Recomputed:
-    """Number of rounds as a multiple of 1/(alpha rho). The number of rounds bounds the number of bids of one bidder."""
+    """Number of rounds as a multiple of 1/(alpha rho), for price increment alpha and tolerance rho. The number of
+    rounds bounds the number of bids of one bidder.
+    """
     found = MatchingSetting(people=100, goods=8, epsilon=1.0, failure_probability=0.05, increment=0.1,
                             tolerance=0.1).rounds * 0.01
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)

@@ -281,7 +281,8 @@ def lagging_prices() -> Recomputed:
 )
 def copies_left() -> Recomputed:
     """Largest number of unsold copies of a good with a positive price, without noise and with a reserve of 1 as
-    printed. The claimed bound is 4E + 1 for error bound E, which is 1 without noise.
+    printed. The claimed bound is 4E + 1, where E bounds the error of a count. Without noise E = 0, and the claimed
+    bound is 1.
 
     Under the corrected rule, the number is 1. The corrected rule outbids a holder only after more bids than the
     effective supply s', which is the supply less the reserve.

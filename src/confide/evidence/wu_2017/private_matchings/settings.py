@@ -98,8 +98,8 @@ _SIMPLE = 10**6
 
 
 def as_meant(value: float | Fraction) -> Fraction:
-    """The fraction with a small denominator that rounds to the given double, if one exists: 1/30 for the double nearest
-    to 1/30. Otherwise the shortest decimal number that rounds to the double.
+    """The fraction with a small denominator that rounds to the given double, such as 1/30 for the double nearest to
+    1/30. If no such fraction exists, the result is the shortest decimal number that rounds to the double.
 
     Numbers of rounds must be exact. At increment 1/30 and tolerance 1/30 the number 8/(alpha rho) of rounds is 7200.
     For the doubles just below 1/30 the computed number would be 7201.

@@ -136,8 +136,9 @@ def constant_of_the_tail() -> Recomputed:
 )
 def regret_from_afar() -> Recomputed:
     """Largest regret of gradient descent in one round with slope 1 or -1 on [-1, 1] at step size 1, over all starting
-    points, compared with the bound of Lemma 5.2.5. From the starting point p = 0 the regret is within the bound. With
-    the diameter of the set in place of ||P|| the bound holds for every starting point.
+    points, compared with the bound of Lemma 5.2.5. From the starting point p = 0 the regret is within the bound. The
+    bound contains ||P||, the largest norm of a point of the set. With the diameter of the set in place of ||P|| the
+    bound holds for every starting point.
     """
     actions, slopes = np.linspace(-1.0, 1.0, 201), np.array([-1.0, 1.0])
     regrets = (slopes[:, None] * actions - np.min(slopes[:, None] * actions, axis=1, keepdims=True)).max(axis=0)
