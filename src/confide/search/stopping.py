@@ -1,5 +1,5 @@
-"""The stop of the search for a new component: a fake target with a value that is drawn such that about K people come
-before the fake target.
+"""The stopping rule of the search for a new component, by a fake target. The value of the fake target is drawn such
+that about K people come before the fake target, where K is the stopping target.
 
 The value of the fake target follows from a count over V minus N[T], the vertices that are neither confirmed targets nor
 their contacts. The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier
@@ -12,9 +12,9 @@ without contacts, k' more hidden targets, and many strangers far from all of the
 knows none of the hidden targets. In the other graph i knows all k' hidden targets, and each of them has the statistic
 1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. At noise
 scale b, noisy values this low are e^(k'/b) times less likely in the graph in which the statistic of the k' other
-targets is larger by one. The printed second threshold counts the unexamined vertices. The count depends on the number
-of strangers before t1, and this number reveals how low the noisy value of t1 was. Counted over V minus N[T], the second
-threshold depends on the graph and on the released list alone.
+targets is larger by one. By the printed rule, the second threshold follows from a count of the unexamined vertices. The
+count depends on the number of strangers before t1, and this number reveals how low the noisy value of t1 was. Counted
+over V minus N[T], the second threshold depends on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """
