@@ -65,8 +65,8 @@ class Verified:
 
 
 def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progress | None = None) -> list[Verified]:
-    """Recompute the evidence for several rows, one after the other. Evidence that raises an exception does not stop the
-    others.
+    """Recompute the evidence for several rows, one after the other. If the evidence for a row raises an exception, the
+    later rows are computed nevertheless.
 
     Args:
         rows: rows of the table of claims, as the function `claims` returns them.

@@ -75,7 +75,7 @@ def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
     """A picture whose title says that it was drawn from a quick run.
 
     Args:
-        spec: Vega-Lite specification; it is not changed.
+        spec: Vega-Lite specification, which is not changed.
 
     Returns:
         A new specification.
@@ -128,7 +128,8 @@ def reproduce_all(
     names: Sequence[str], *, quick: bool | Callable[[str], bool] = False, cache: StudyCache | None = None,
     progress: Callable[[str], Progress | None] | None = None,
 ) -> Iterator[Reproduced | NotReproduced]:
-    """Run several studies in turn. A study with a missing requirement does not stop the others.
+    """Run several studies in turn. If a study cannot run because a requirement is missing, the later studies run
+    nevertheless.
 
     Args:
         names: names of the studies.

@@ -2,9 +2,9 @@
 mechanism with these parameters.
 
 The corollary lets epsilon, payments and budget fall as the number n of participants grows. At practical sizes the
-corollary has three defects. The noise vector that it prescribes is longer than any parameter vector theta. The bound
-eta on the gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium.
-Payments are below a millionth of the unit of money.
+corollary has three defects. The prescribed noise vector is longer than any parameter vector theta. The bound eta on the
+gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium. Payments are
+below a millionth of the unit of money.
 
 A larger number of participants does not repair the incentives. The gain bound eta is at least n^delta b, where b is the
 weight of the scoring rule, while the loss of a lie is a constant times b. The module exists for comparison only. For a
@@ -328,7 +328,8 @@ def slopes(corollary: Corollary1, people: int = 10**30) -> tuple[Slope, ...]:
     does give n^-delta.
 
     Args:
-        corollary: dimension, bounds and exponents of the corollary. The number of participants in it is not used.
+        corollary: dimension, bounds and exponents of the corollary. The number of participants of `corollary` is not
+            used.
         people: smaller of the two numbers of participants between which exponents are fitted. The larger one is ten
             times as large. Exponents are asymptotic, so this number must be far larger than in any campaign.
 

@@ -141,8 +141,8 @@ def printed_level() -> Recomputed:
                "0.",
 )
 def levels_below_ln_2() -> Recomputed:
-    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that is sufficient by the
-    same inequality.
+    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that is sufficient by
+    Chebyshev's inequality, from which the source derives the formula.
     """
     target = (10**8, 0.01, 0.05)
     printed, needed = thesis_level(*target), chebyshev_level(*target)

@@ -164,7 +164,7 @@ def first_sum_of_lemma_7() -> Recomputed:
 def triangle_inequality() -> Recomputed:
     """The numbers d(x', y) - 1 and d(x, y) for which the printed inequality d(x, y) <= d(x', y) - 1 fails most. Here d
     counts the rows in which two data sets differ. All neighbours x, x' and all y are tried, for data sets of two rows
-    with two letters. The reversed inequality holds for all of them.
+    with two letters. The reversed inequality holds for all tried x, x' and y.
     """
     table, (first, second) = distances(2, 2), neighbours(2, 2)
     x, other = np.concatenate([first, second]), np.concatenate([second, first])

@@ -179,7 +179,7 @@ def last_goods_are_dropped() -> Recomputed:
 )
 def satisfied_with_bundles() -> Recomputed:
     """Largest surplus that a satisfied bidder misses, as a multiple of the price increment alpha times the size of the
-    bidder's bundle. All bundles are checked, for 40 bidders and cap 2.
+    bidder's bundle. All bundles are checked, in four markets of 40 bidders who want at most two goods each.
     """
     worst = 0.0
     for seed in range(4):

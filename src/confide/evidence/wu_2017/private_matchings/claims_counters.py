@@ -171,8 +171,9 @@ def counts_that_fall() -> Recomputed:
                "it covers noise (2T + 1) h/epsilon too, at most a fifth of it at every size that was tried.",
 )
 def error_of_all_counters() -> Recomputed:
-    """Largest ratio of an error bound with sufficient noise to the error E of Algorithm 4. The sufficient noise covers
-    all levels and the joint sensitivity. The error of this noise is bounded by the Chernoff bound.
+    """Largest ratio of an error bound with sufficient noise to the error E of Algorithm 4. The sufficient noise is
+    scaled for all levels of the counters and for the joint sensitivity of bids and reports. The error of this noise is
+    bounded by the Chernoff bound.
 
     The error E must also equal the bound of Theorem 4.2.4 at failure probability gamma/(2k), where gamma is that of the
     auction and k the number of goods.

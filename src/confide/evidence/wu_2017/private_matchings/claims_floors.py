@@ -192,7 +192,8 @@ def joint_beside_public() -> Recomputed:
 )
 def gadget_welfare() -> Recomputed:
     """Largest relative difference between the optimum of 60 gadgets and the formula w(1 + (s - 1) eta) + (k - w)(1 + s
-    eta), for supplies s of 1, 2, 4 and 7. Here w of k gadgets agree, and eta is the value of a spy's good.
+    eta), for supplies s of 1, 2, 4 and 7. Here eta is the value of a spy's good. In w of the k gadgets, the spies want
+    the same good as the real bidder.
     """
     worst = 0.0
     for supply in (1, 2, 4, 7):

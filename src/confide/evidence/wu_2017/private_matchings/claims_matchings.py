@@ -365,7 +365,7 @@ def loss_of_a_matching() -> Recomputed:
     noise. Increment and tolerance of the auction are alpha/3.
 
     The market has 600 bidders and 6 goods of 60 copies, and the accuracy alpha is .3 or .6. Both requirements of
-    Theorem 4.3.5, n >= 24E'/alpha bidders and s >= (16E' + 4)/alpha copies, are met.
+    Theorem 4.3.5, n >= 24E'/alpha bidders and s >= (16E' + 4)/alpha copies for the theorem's error bound E', are met.
     """
     worst = 0.0
     for alpha, seed in itertools.product((0.3, 0.6), range(3)):
@@ -501,11 +501,12 @@ def known_optimum() -> Recomputed:
                "copies.",
 )
 def the_same_order() -> Recomputed:
-    """Ratio of the number of copies that Theorem 4.3.11 requires at lambda = 1 to the number that Theorem 4.3.5
-    requires, without their logarithms.
+    """Ratio of the number of copies that Theorem 4.3.11 requires to the number that Theorem 4.3.5 requires, without
+    their logarithms. Positive values of goods are at least lambda = 1.
 
     Both required numbers of copies are a constant over alpha^3 epsilon, for accuracies alpha from .4 to .025. The
-    required number of bidders in Theorem 4.3.5 and the required optimum in Theorem 4.3.11 are such constants, too.
+    required number of bidders in Theorem 4.3.5 and the required optimum in Theorem 4.3.11 also are constants over
+    alpha^3 epsilon.
     """
     ratios = []
     for alpha in (0.4, 0.1, 0.025):

@@ -1,8 +1,8 @@
 """Printed constants of the source's three auctions: rounds, counters, error, reserve, and the privacy loss of the
 printed noise.
 
-Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as the
-proofs mean. The source writes "log" for both.
+Numbers are as printed unless a name says otherwise. Logarithms of horizons (numbers of steps) are to base 2. All other
+logarithms are natural, as the proofs mean. The source writes "log" for both.
 
 Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
 
@@ -154,7 +154,7 @@ class PrintedSetting(Declared):
     @property
     def l1_sensitivity(self) -> int:
         """Largest total l1 distance of all streams of bids and reports when one bidder is replaced, over all possible
-        runs. The source says 2T.
+        runs. The source says 2T for T rounds.
         """
         raise NotImplementedError
 
@@ -326,7 +326,7 @@ class BidsSetting(PrintedSetting):
 
     @property
     def l1_sensitivity(self) -> int:
-        """The l1 sensitivity 2T, because a bidder's report comes in the same round as their bid."""
+        """The l1 sensitivity 2T for T rounds, because a bidder's report comes in the same round as their bid."""
         return 2 * self.rounds
 
     @property

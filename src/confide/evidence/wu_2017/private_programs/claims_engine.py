@@ -116,8 +116,8 @@ def averages_are_an_equilibrium() -> Recomputed:
     correction="It is so with a = 1/2 too (erratum 3): with .110 noise seems 2.1 times as large.",
 )
 def constant_of_the_tail() -> Recomputed:
-    """The largest constant a for which P[|Y| > x] <= 2 exp(-a x^2) holds at all x up to 36, compared with ln2/(2 pi).
-    The constant a falls to 1/2 as the largest x grows.
+    """The largest constant a for which P[|Y| > x] <= 2 exp(-a x^2) holds at all x up to 36 for a standard normal Y,
+    compared with ln2/(2 pi). The constant a falls to 1/2 as the largest x grows.
 
     The tested x are the amounts by which the certificate of a row exceeds the measured excess, in units of the noise.
     The noise exceeds these amounts with exactly the probability that the certificate states.

@@ -485,7 +485,7 @@ def promise_for_the_experiments() -> Recomputed:
 )
 def weaker_than_others() -> Recomputed:
     """Slope of the promised error from 1e10 to 1e13 records on a logarithmic scale, at epsilon = 1, compared with the
-    Remark's -1/3. The error bound of Hardt and Rothblum has slope -1/2.
+    slope -1/3 in Remark 3.4.6. The error bound of Hardt and Rothblum has slope -1/2.
     """
     log_queries, log_universe = math.log(2 * 10**5), 30 * math.log(2)
 

@@ -243,8 +243,8 @@ def parities_are_not_counts() -> Recomputed:
     """Largest log ratio of the probabilities of one draw in round t = 3, for queries with values +1 and -1, as a
     multiple of the charged loss 2 eta (t - 1)/n.
 
-    The data are n records of one bit, which are all 1 or all 1 but one, and the step size is eta = 4. The records of
-    all earlier rounds have even parity.
+    The data are n records of one bit. In one data set all bits are 1, and in its neighbour all bits except one are 1.
+    The step size is eta = 4. The records of all earlier rounds have even parity.
     """
     n, eta, rounds_before = 20, 4.0, 2
 
