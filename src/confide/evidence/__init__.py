@@ -1,6 +1,6 @@
-"""Checks of the statements in the papers and theses (sources) that confide implements. Each source has one folder. The
-folder contains the claims of the source, the mechanisms as printed there, and studies that recompute figures and
-theorems of the source.
+"""Checks of the statements in the papers and dissertations (sources) that confide implements. Each source has one
+folder. The folder contains the claims of the source, the mechanisms as printed there, and studies that recompute
+figures and theorems of the source.
 
 `confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Outside this package, only the
 command line imports `confide.evidence`. Import paths of earlier versions also lead here until confide 1.0.0.

@@ -73,7 +73,7 @@ compute.
 
 @dataclass(frozen=True)
 class Made:
-    """A synthetic network, its targets, and all ways in which one protected vertex is rewired.
+    """A synthetic network, its targets, and all ways in which one protected vertex is rewired (gets other contacts).
 
     Args:
         name: short description of the network, for the audit report.

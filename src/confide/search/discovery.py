@@ -262,8 +262,8 @@ def compare_searches(
 
 
 def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
-    """Indices of the targets in each component of the graph among targets. Components are sorted by falling size; among
-    components of equal size, the component found first comes first.
+    """Indices of the targets in each component of the graph that the targets form. Components are sorted by falling
+    size; among components of equal size, the component found first comes first.
 
     Args:
         graph: network of contacts, with any ids.

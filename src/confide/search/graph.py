@@ -166,7 +166,9 @@ class Graph:
 
     @cached_property
     def largest_degree(self) -> int:
-        """Largest degree of any vertex. The largest degree is private: the public bound must never be taken from it."""
+        """Largest degree of any vertex. The largest degree is private, so the public bound must never be derived from
+        this number.
+        """
         return int(self.degrees.max(initial=0))
 
     def check_degree(self, bound: int) -> None:

@@ -280,8 +280,8 @@ class SearchPlan(Plan[PTarget]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """Alternatives to the plan: the other kind of noise at the same loss, and a random order, which costs no
-        privacy.
+        """Alternatives to the plan: the search with another kind of noise at the same privacy loss, and a random order,
+        which costs no privacy.
         """
         return (*self._other_noise, Alternative(
             name="random order", predicted={_BEFORE: Predicted(self.people / 2)},

@@ -216,8 +216,8 @@ class Witness:
         return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
-        """The logarithm of the probability that t1 is found first and the second threshold is x, for every x; shape
-        (d + 1,).
+        """The logarithm of the probability that the target t1 is found first and the threshold of the second call is x,
+        for every x; shape (d + 1,).
 
         Args:
             known: whether the contact i knows the other hidden targets, as in the second graph.
@@ -259,8 +259,8 @@ class Witness:
 
     @cached_property
     def loss(self) -> float:
-        """The largest |log ratio|, over all x, of the probabilities on the two graphs that t1 is found first and the
-        second threshold is x.
+        """The largest |log ratio|, over all x, of the probabilities on the two graphs that the target t1 is found first
+        and the threshold of the second call is x.
 
         Example:
             >>> bad, good = Witness(printed=True), Witness(printed=False)

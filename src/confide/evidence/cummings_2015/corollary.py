@@ -123,8 +123,8 @@ class Corollary1(Declared):
 
     @property
     def threshold(self) -> float:
-        """The threshold tau = n^(1/2 - delta) on privacy costs, which Lemma 3 gives at this alpha and beta. The
-        property `corrected` has the exact threshold for independent costs.
+        """The threshold tau = n^(1/2 - delta) on privacy costs, which Lemma 3 gives at the corollary's alpha and beta.
+        The property `corrected` has the exact threshold for independent costs.
         """
         return self._power(0.5 - self.delta)
 

@@ -202,9 +202,9 @@ def error_of_all_counters() -> Recomputed:
                "everything, the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
 )
 def coalitions() -> Recomputed:
-    """Change in the length of the list of winners that the provider of good 0 sees, if the first of two bidders likes
-    good 1 instead of good 0. There are two goods of two copies. The list of winners becomes shorter by one, while the
-    other bidder's view does not change.
+    """Change in the length of the list of good 0's winners, which the provider of good 0 sees, if the first of two
+    bidders likes good 1 instead of good 0. There are two goods of two copies. The list of winners becomes shorter by
+    one, while the other bidder's view does not change.
     """
     auction = PMatch(people=2, goods=2, supply=2, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
     worlds = [auction.run(rows, Noise.simulated(1)).shares["good"].to_pylist()
