@@ -1,8 +1,9 @@
-"""Checks of the statements in the documents that confide implements. Each of these sources has one folder. The folder
-contains the source's claims, its mechanisms as printed, and studies that recompute its figures and theorems.
+"""Checks of the statements in the papers and dissertations (sources) that confide implements. Each source has one
+folder. The folder contains the claims of the source, the mechanisms as printed there, and studies that recompute
+figures and theorems of the source.
 
 `confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Outside this package, only the
-command line imports `confide.evidence`. Old import names also lead here until confide 1.0.0.
+command line imports `confide.evidence`. Import paths of earlier versions also lead here until confide 1.0.0.
 """
 
 from confide._lazy import exports

@@ -1,4 +1,6 @@
-"""Catalogue of all studies by name. The module of a study is imported only when the study is requested."""
+"""Catalogue of all studies by name. A study recomputes a published figure, table or theorem. The module of a study is
+imported only when the study is requested.
+"""
 
 from __future__ import annotations
 

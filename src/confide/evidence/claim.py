@@ -1,4 +1,5 @@
-"""One published claim: a row of the table of claims, and the function that recomputes the evidence for the verdict.
+"""One published claim, which is a row of the table of claims. The row has a verdict on the claim, and names the
+function that recomputes the evidence for the verdict.
 
 A module of claims names the source once and decorates the functions that compute the evidence::
 
@@ -47,8 +48,8 @@ __all__ = [
 Verdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
 
 TOLERANCE = 1e-6
-"""Largest difference of a figure from its pinned value, as a share of that value, and in absolute terms next to 0.
-Different machines round differently.
+"""Largest relative difference of a recomputed number from the recorded number, and largest absolute difference near 0.
+Small differences are allowed because different machines round differently.
 """
 
 
@@ -125,8 +126,9 @@ class Pin:
     within: float = TOLERANCE
 
     def keeps(self, claimed: float, found: float) -> bool:
-        """Whether both recomputed numbers agree with the recorded numbers up to the relative tolerance `within`. Next
-        to 0 the absolute tolerance is `TOLERANCE`. NaN agrees only with NaN.
+        """Whether both recomputed numbers agree with the recorded numbers up to the relative tolerance `within`. For
+        recorded numbers near 0, an absolute difference of up to `TOLERANCE` counts as agreement. NaN agrees only with
+        NaN.
 
         Example:
             >>> Pin(verdict="holds", claimed=1.0, found=0.5).keeps(1.0, 0.5000001)
@@ -176,8 +178,8 @@ class Claim:
 
     @property
     def part(self) -> str:
-        """The first part of the id: the family, or a part of it. For example, `threshold` is a part of the family
-        market.
+        """The text of the id before the slash: the family, or a part of the family. For example, `threshold` is a part
+        of the family market.
         """
         return self.id.partition("/")[0]
 

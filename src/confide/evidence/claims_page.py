@@ -1,7 +1,8 @@
 """The table of claims as a page in Markdown. `confide claims --write FILE` writes the page, and the documentation
 contains it.
 
-The page also lists the errata of the specifications, each with the claims that show it.
+The page also lists the errata (mistakes in the sources) that the specifications of this project number. For each
+erratum the page names the claims that show the mistake.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def read_claims(family: str, package: str) -> tuple[Claim, ...]:
     modules of the package are read in the order of their names.
 
     Args:
-        family: family of the rows of a `claims.toml`. Modules name the family of their claims themselves, so for them
-            this argument has no effect.
+        family: family of the rows of a `claims.toml`. Modules name the family of their claims themselves, so the
+            argument has no effect without a `claims.toml`.
         package: dotted name of the package.
 
     Raises:

@@ -65,8 +65,8 @@ class Verified:
 
 
 def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progress | None = None) -> list[Verified]:
-    """Recompute the evidence for several rows, one after the other. Evidence that raises an exception does not stop the
-    others.
+    """Recompute the evidence for several rows, one after the other. If the evidence for a row raises an exception, the
+    later rows are computed nevertheless.
 
     Args:
         rows: rows of the table of claims, as the function `claims` returns them.
@@ -118,8 +118,8 @@ def pinned() -> Mapping[str, Pin]:
 
 
 def pins_toml(found: Sequence[Verified]) -> str:
-    """TOML text with the results of evidence, one line for each row. A person reviews each difference before copying
-    the new numbers into the argument `pinned` of the claim's decorator.
+    """TOML text with the results of evidence, one line for each row. A person reviews each difference from the recorded
+    results. Only then does the person copy the new numbers into the argument `pinned` of the claim's decorator.
 
     Args:
         found: results for all rows of the table. A row with a tolerance other than `TOLERANCE` keeps this tolerance.

@@ -1,4 +1,4 @@
-"""Studies: each recomputes a published statement, figure or table and compares the result with the source's numbers."""
+"""Studies that recompute published statements, figures or tables, and compare the results with the source's numbers."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ class Compared:
         ours: computed number.
         agreement: "stands" if the source's number, bound or statement agrees with the computed number, "differs" if
             not, "not published" if there is nothing to compare with.
-        remark: reason why the two numbers do not agree, in a few words.
+        remark: reason why the two numbers do not agree, in a few words; empty if no reason is stated.
         relation: relation of the computed number to the published number, as text. If `relation` is empty, `stated`
             derives the text from `agreement`.
         origin: kind and place of the source's number, from `as_printed`, `evaluated`, `read_off` or `in_words`. The
             origin is OWN_CERTIFICATE or OWN_COMPARISON where two computed numbers are compared with each other. The
-            origin is empty where the computed number is compared with none.
+            origin is empty where there is no number to compare with.
 
     Raises:
         InvalidInput: a number to compare with is given without an origin.
@@ -149,9 +149,9 @@ class Findings:
     def headline(self) -> Compared:
         """The comparison that represents the study: the first comparison with a number of the source.
 
-        If more comparisons differ than agree, the headline is the first of those that differ. Where no comparison has a
-        number of the source, the headline is the first comparison with another computed number, or else the first of
-        all.
+        If more comparisons differ than agree, the headline is the first comparison that differs from a number of the
+        source. Where no comparison has a number of the source, the headline is the first comparison with another
+        computed number. If no such comparison exists, the headline is the first comparison of the study.
         """
         beside = [each for each in self.compared if each.published is not None]
         most = self.count("differs") > self.count("stands")
@@ -199,8 +199,8 @@ class Study:
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
-    """The x at which a rising curve, given as (x, y) points, reaches a level, by linear interpolation between the
-    points; nan where the curve does not reach the level.
+    """The x at which a rising curve reaches the height `level`. The curve is linear between the given points (x, y).
+    The result is nan where the curve does not reach `level`.
 
     Example:
         >>> crossing([(0.0, 0.0), (2.0, 4.0)], 1.0)

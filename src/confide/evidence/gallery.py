@@ -1,5 +1,5 @@
-"""The gallery of studies, a page of the documentation. For each study the gallery shows a picture, a sentence, a
-computed number with the source's number, and the command that runs the study.
+"""The gallery of studies, a page of the documentation. For each study the gallery shows a picture, the statement of the
+source, a computed number with the source's number, and the command that runs the study.
 
 `confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and a page next to that folder.
 """
@@ -28,7 +28,7 @@ NUMBERS = "numbers.json"
 """Name of the file in the folder of pictures that stores the numbers and texts of the page."""
 
 LONGEST = 90.0
-"""Seconds of processor time. Where a full run takes this long or longer, the gallery shows the quick run."""
+"""Seconds of processor time. Where a full run of a study takes at least this time, the gallery shows the quick run."""
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<|$~])")
 _ROOMS = {
@@ -47,7 +47,7 @@ class GalleryEntry:
         name: name of the study.
         quick: whether the shown numbers come from a quick run, with smaller sizes and fewer repetitions.
         seconds: duration of the shown run, in seconds.
-        day: day on which the run was added, as YYYY-MM-DD.
+        day: day on which the run was added to the gallery, as YYYY-MM-DD.
         quantity: name of the quantity that represents the study, from `Findings.headline`.
         published: number with which the computed number is compared; as text where the number is not finite; None where
             there is no such number.

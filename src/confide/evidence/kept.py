@@ -1,5 +1,5 @@
 """Cache of the findings of studies. A study is computed a second time only after something that determines the numbers
-has changed, such as the source text or the version of a library.
+of the study has changed. Examples are the source text of a module and the version of a library.
 
 Studies use public or simulated data, and the cache never contains private data.
 """
@@ -26,8 +26,8 @@ from confide.evidence.findings import Compared, Findings
 __all__ = ["ABOVE", "PARTS", "Kept", "StudyCache", "from_json", "source_digest", "to_json"]
 
 ABOVE = ("cli", "campaign", "evidence")
-"""Packages that no study can import, by the rule on layers of packages. Of the package `evidence` a study imports only
-the package of its own source and `findings`.
+"""Packages of confide that no study is allowed to import. From the package `evidence`, a study imports only `findings`
+and the package of the document that the study examines.
 """
 
 PARTS = ("cryptography", "cvxpy", "dp-accounting", "duckdb", "highspy", "ibis-framework", "numba", "numpy",

@@ -42,7 +42,7 @@ class Reproduced:
     @property
     def name(self) -> str:
         """The name of the folder for the files of this run. A quick run has another folder name than a full run, so the
-        files of one never overwrite those of the other.
+        files of a quick run never overwrite the files of a full run.
         """
         return f"{self.study.name}-quick" if self.quick else self.study.name
 
@@ -75,7 +75,7 @@ def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
     """A picture whose title says that it was drawn from a quick run.
 
     Args:
-        spec: Vega-Lite specification; it is not changed.
+        spec: Vega-Lite specification, which is not changed.
 
     Returns:
         A new specification.
@@ -128,15 +128,16 @@ def reproduce_all(
     names: Sequence[str], *, quick: bool | Callable[[str], bool] = False, cache: StudyCache | None = None,
     progress: Callable[[str], Progress | None] | None = None,
 ) -> Iterator[Reproduced | NotReproduced]:
-    """Run several studies in turn. A study with a missing requirement does not stop the others.
+    """Run several studies in turn. If a study cannot run because a requirement is missing, the later studies run
+    nevertheless.
 
     Args:
         names: names of the studies.
         quick: whether to use smaller sizes and fewer repetitions; or a function that decides this from the name of a
             study.
         cache: cache in which findings are looked up and stored.
-        progress: function that maps the name of a study to the study's own progress function, as in `reproduce`. It is
-            called when a study begins.
+        progress: function that maps the name of a study to the study's own progress function, as in `reproduce`. The
+            mapping is called when a study begins.
 
     Raises:
         InvalidInput: a name is not that of a study. All names are checked before the first study is computed.

@@ -44,8 +44,8 @@ def full_times() -> FullTimes:
 
 
 def this_machine() -> str:
-    """A description of the current machine: number of cores, operating system, processor type and Python version. It
-    contains no name of a host or a user.
+    """A description of the current machine: number of cores, operating system, processor type and Python version. The
+    description contains no name of a host or a user.
     """
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
 

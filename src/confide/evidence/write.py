@@ -1,4 +1,4 @@
-"""Writing a study into a folder: its page, its pictures as SVG, PNG and Vega-Lite, and its tables and plotted points as
+"""Writing the results of a study into a folder: pictures as SVG, PNG and Vega-Lite, and tables and plotted points as
 CSV.
 """
 

@@ -1,5 +1,6 @@
-"""Targeted search in a private network. The list of found targets is published, and the list reveals almost nothing
-about the contacts of people who are not targets.
+"""Targeted search in a private network of contacts. Targets are people with a property that only an examination shows.
+The list of found targets is published, and the list reveals almost nothing about the contacts of people who are not
+targets.
 """
 
 from confide._lazy import exports

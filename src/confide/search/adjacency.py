@@ -38,7 +38,8 @@ class Lists:
     """The neighbours of all vertices as sorted lists. The lists are private.
 
     Args:
-        indptr: index in `indices` at which each list begins, int64, shape (n + 1,).
+        indptr: index in `indices` at which the list of each of the n vertices begins, and the end of the last list,
+            int64, shape (n + 1,).
         indices: neighbours, ascending within a list, int32, shape (2m,). Each of the m pairs appears in both
             directions.
         self_loops: number of pairs of a vertex with itself, which were dropped.
@@ -54,7 +55,7 @@ class Lists:
 def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
     """The lists of neighbours of an undirected graph.
 
-    The computation needs 16 bytes for each pair, besides its arguments and its result.
+    The computation needs 16 bytes of memory for each pair, besides the arguments and the result.
 
     Args:
         first: first vertex of each pair, int32, in 0..n-1. Pairs may be in any order, and (u, v) is the same pair as
@@ -178,7 +179,8 @@ def is_sound(indptr: _Places, indices: _Ranks) -> bool:
     self-loops.
 
     Args:
-        indptr: index in `indices` at which each list begins, int64, shape (n + 1,), n >= 0.
+        indptr: index in `indices` at which the list of each of the n >= 0 vertices begins, and the end of the last
+            list, int64, shape (n + 1,).
         indices: neighbours of all vertices, list after list, int32, of any length.
     """
     people = len(indptr) - 1
@@ -242,8 +244,8 @@ def neighbour_sums(
 def triangles(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], inside: NDArray[np.int64], ends: int
 ) -> NDArray[np.int64]:
-    """Number of triangles {v, a, b} of each vertex v in which at least `ends` (1 or 2) of the vertices a and b have
-    `inside` nonzero, shape (n,).
+    """Number of triangles {v, a, b} of each vertex v in which at least `ends` (1 or 2) of the vertices a and b belong
+    to a set, shape (n,). The array `inside` is nonzero for the vertices of the set.
     """
     count = inside.size
     near = np.zeros(count, dtype=np.int64)

@@ -1,7 +1,8 @@
-"""Audit of a private search: exact laws of the released list on synthetic networks, the search's own runs, and mutants.
+"""Audit of a private search. The audit uses exact laws of the released list on synthetic networks, the search's own
+runs, and mutants (searches that were broken on purpose).
 
-The audit uses no real records. The mechanism's noise, stop and statistic are audited as they are. The number of people,
-the degree bound and the stopping target are those of each synthetic network.
+The audit uses no real records. The mechanism's noise, stopping rule and statistic are audited as they are. The number
+of people, the degree bound and the stopping target are those of each synthetic network.
 """
 
 from __future__ import annotations
@@ -209,8 +210,9 @@ def _misses(mechanism: PTarget) -> Examined:
 
 
 def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
-    """Audit rows that compare the probability of a threshold with a larger error than promised with the promised
-    failure probability. The error is the distance from the stopping target K. A search that draws no threshold has no
+    """Audit rows on the promised error of a drawn threshold. Each row compares the exact probability of a larger error
+    with the promised failure probability. The error is the distance between the stopping target K and the number of
+    people before the threshold, less the least such distance of any threshold. A search that draws no threshold has no
     rows.
 
     Args:

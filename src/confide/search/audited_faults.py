@@ -158,7 +158,7 @@ class _SharpRule(_Call):
 
 
 class NoiselessThreshold(_Search):
-    """Mutant: the threshold with the best score is used, without a random draw."""
+    """Mutant: the fake target has the threshold with the best score as its value, without a random draw."""
 
     @property
     def call(self) -> Any:
@@ -166,7 +166,9 @@ class NoiselessThreshold(_Search):
 
 
 class SharpThreshold(_Search):
-    """Mutant: the threshold is drawn as if a rewired vertex changed every count by at most 1."""
+    """Mutant: the threshold is drawn as if a vertex with changed contacts (a rewired vertex) changed every count by at
+    most 1.
+    """
 
     @property
     def call(self) -> Any:
@@ -194,7 +196,7 @@ class _PrintedCount(_Call):
 
 
 class CountsUnexamined(_Search):
-    """Mutant: the printed threshold rule, which counts over V minus I, the vertices that were not examined."""
+    """Mutant: the threshold rule of Wu 2017, which counts over V minus I, the vertices that were not examined."""
 
     @property
     def call(self) -> Any:

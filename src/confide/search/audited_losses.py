@@ -1,13 +1,14 @@
 """Exact privacy losses of a private search: the losses of the threshold, of a choice among noisy values, and of the
 whole released list.
 
-The output laws are computed on all graphs that one protected vertex can make of a synthetic network. Every two graphs
-of one network are compared, in both directions. The comparison uses no sampling and raises no false alarms.
+The output laws are computed on all graphs that result when one protected vertex of a synthetic network changes its
+contacts (is rewired). Every two graphs of one network are compared, in both directions. The comparison uses no sampling
+and raises no false alarms.
 
-The module also builds the worst-case networks, each with the graphs that one protected vertex can make of it. In these
-networks a hidden target is a target outside the seed's component, a stranger is a protected vertex that is no target,
-and a bridge is a vertex that links a hidden target to the seed. No real data is used. All degrees are within the
-network's own degree bound, so every two of its graphs are neighbours.
+The module also builds the worst-case networks, each with the graphs that result from rewiring one protected vertex. In
+these networks a hidden target is a target outside the seed's component, a stranger is a protected vertex that is no
+target, and a bridge is a vertex that links a hidden target to the seed. No real data is used. All degrees are within
+the network's own degree bound, so every two of its graphs are neighbours.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ compute.
 
 @dataclass(frozen=True)
 class Made:
-    """A synthetic network, its targets, and all ways in which one protected vertex is rewired.
+    """A synthetic network, its targets, and all ways in which one protected vertex is rewired (gets other contacts).
 
     Args:
         name: short description of the network, for the audit report.
@@ -186,7 +187,8 @@ def _hub(found: int) -> tuple[tuple[int, ...], list[_Edges]]:
 
 def hub_rivals(scale: float) -> Made:
     """A network with two hidden targets, of which one has a larger statistic, and a stranger who may know all of a
-    group of targets. The network is for statistics that count each found target.
+    group of targets. The network is for statistics that count a stranger once for each found target that the stranger
+    knows.
 
     Args:
         scale: noise scale b, in units of the statistic's sensitivity.
@@ -311,7 +313,7 @@ def counts_each(mechanism: PTarget) -> bool:
 
 def lifted(mechanism: PTarget) -> int:
     """Number of contacts that hidden targets share with the seed in every graph. This number brings the statistic of
-    the hidden targets near a public threshold; it is 0 without a public threshold.
+    the hidden targets near a public threshold. Without a public threshold the number is 0.
 
     Args:
         mechanism: the private search with the parameters of the campaign.
@@ -425,7 +427,7 @@ def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
 
 def list_row(mechanism: PTarget) -> AuditRow:
     """Compare the exact loss of the released list after two searches for a component with the promise of a mechanism
-    that makes two.
+    that makes two such searches.
 
     Args:
         mechanism: the private search with the parameters of the campaign.
@@ -444,7 +446,8 @@ def list_row(mechanism: PTarget) -> AuditRow:
 
 
 def list_events(mechanism: PTarget) -> tuple[Event, ...]:
-    """The privacy events of the two searches for a component in `list_row`, on the network where their cost is least.
+    """The privacy events of the two searches for a component in `list_row`, on the network where these events cost
+    least.
 
     Args:
         mechanism: the private search with the parameters of the campaign.

@@ -2,8 +2,8 @@
 size.
 
 *Small networks.* The exact losses are computed from a probability law, not from the program. The audits compare this
-law with two outputs of the program. One output is the logits of every threshold that the program requests from its
-noise, for any vertices examined before. The other output is the lists of some thousand runs.
+law with two outputs of the program. One output is the logits with which the program draws each threshold, for any set
+of vertices examined before. The other output is the lists of some thousand runs.
 
 *Full size.* Exact laws are limited to networks of a few people and three components. The full-size audit keeps the
 campaign's number of components, noise, stop and number of people, up to 50,000 people (2,000 for statistics other than
@@ -62,7 +62,8 @@ _Array = NDArray[np.float64]
 
 
 def history_row(mechanism: PTarget) -> AuditRow:
-    """Check that the law of the threshold does not depend on the strangers who were examined before.
+    """Check that the law of a drawn threshold does not depend on the strangers (people who are no targets) who were
+    examined before.
 
     Args:
         mechanism: sound mechanism, or a mutant, with a stop that draws a threshold.
@@ -104,7 +105,8 @@ def _law_of(logits: Any) -> _Array:
 
 
 def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
-    """Check that the order inside a component stays the same under any change of one stranger's contacts.
+    """Check that the order in which the targets of one component are listed stays the same under any change of the
+    contacts of one stranger, a person who is no target.
 
     Args:
         mechanism: the private search whose run is checked.
@@ -230,8 +232,8 @@ class _Observed(NamedTuple):
 
 def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRow]]:
     """A function from a search, sound or mutant, to the audit rows of the full-size audit. The function always audits
-    the same run number: the first run in which the sound search makes all of its searches for a component, or else the
-    run in which it makes most.
+    the same run number: the first run in which the sound search makes all of its searches for a component. If no run
+    does so, the function audits the run with the most searches for a component.
 
     Args:
         mechanism: the private search with the parameters of the campaign.

@@ -29,8 +29,8 @@ __all__ = ["FoundTargets", "finish", "random_order", "target"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FoundTargets:
-    """Result of a baseline search. The order of the found targets may be released only if `guarantees` hold a privacy
-    promise.
+    """Result of a baseline search. The order of the found targets may be released only if `guarantees` contain a
+    privacy promise.
 
     Args:
         order: ids of the confirmed targets in the order in which they were found.

@@ -1,8 +1,9 @@
 """The state of a search and its compiled steps, and the course of a whole search, component by component.
 
-A step proceeds as far as the known statuses reach, and stops at the first vertex with an unknown status. Once the
-status is known, the step is called again with the same arrays. With a table of all statuses one call runs to the end.
-The steps include statistic-first search and the update of common neighbours.
+The status of a vertex says whether the vertex is a target. A step proceeds as far as the known statuses reach, and
+stops at the first vertex with an unknown status. Once the status is known, the step is called again with the same
+arrays. With a table of all statuses one call runs to the end. The steps include statistic-first search and the update
+of common neighbours.
 
 All kinds of searches run through `SearchState`, which pauses at each vertex with an unknown status. Searches differ
 only in the step that looks for a new component (`Finder`).
@@ -234,8 +235,9 @@ class Walk:
             self.contacts[self.graph.indices[self.graph.indptr[vertex] : self.graph.indptr[vertex + 1]]] += 1
 
     def explore(self, start: int = -1) -> int:
-        """Search the component of a new target, or continue a search if `start` is -1. The result is FINISHED, CAPPED,
-        or the vertex whose status is needed next.
+        """Search the component of a new target, or continue a search if `start` is -1. The result is FINISHED at the
+        end of the component, CAPPED if the largest number of examinations is reached, or else the vertex with the
+        status that is needed next.
         """
         graph = self.graph
         while True:
@@ -271,7 +273,8 @@ class Walk:
 
     def examine(self, candidates: NDArray[np.int64], at: int) -> tuple[int, int]:
         """Examine candidates from a position on. The result is the position at which the examination ended, and the
-        reason: FOUND, MORE, STOPPED, UNKNOWN or CAPPED.
+        reason: FOUND (a target), MORE (all candidates were examined), STOPPED (a negative entry), UNKNOWN (a missing
+        status) or CAPPED (the largest number of examinations is reached).
 
         Args:
             candidates: unexamined vertices; a negative entry ends the search for a component.
@@ -432,8 +435,8 @@ class SearchState:
             return True
 
     def upcoming(self, count: int | None = None) -> NDArray[np.int64]:
-        """Vertices with an unknown status, in the order in which they are to be examined if the earlier ones are no
-        targets.
+        """Vertices with an unknown status, in the order in which they are to be examined if all earlier vertices prove
+        to be no targets.
 
         Args:
             count: largest number of vertices. With None inside a component, the result is all unexamined contacts,

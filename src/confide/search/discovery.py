@@ -46,9 +46,9 @@ def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, s
     """A synthetic target group by contagion. Studies of a search need synthetic groups; a release never does.
 
     In each round a vertex that is not infected, and has an infected neighbour at the beginning of the round, becomes
-    infected with probability p. In each round a vertex has one trial, for any number of infected neighbours. So no
-    infected vertex is further from the start than the number of rounds. At the end each infected vertex, including the
-    start, stays in the group with probability 1 - q.
+    infected with probability p. So no infected vertex is further from the start than the number of rounds. In each
+    round a vertex has only one trial, even if several of its neighbours are infected. At the end each infected vertex,
+    including the start, stays in the group with probability 1 - q.
 
     Args:
         graph: private network of contacts between people.
@@ -262,8 +262,8 @@ def compare_searches(
 
 
 def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
-    """Indices of the targets in each component of the graph among targets. Components are sorted by falling size; among
-    components of equal size, the component found first comes first.
+    """Indices of the targets in each component of the graph that the targets form. Components are sorted by falling
+    size; among components of equal size, the component found first comes first.
 
     Args:
         graph: network of contacts, with any ids.

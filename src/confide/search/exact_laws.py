@@ -4,8 +4,8 @@ The next target depends on the graph and on the released list, never on the vert
 the law is a tree over released lists. Each node has the law of one call, followed by the whole component of the target
 that was found. The order inside a component is fixed by the edges between targets.
 
-All targets must be known. The computation visits every possible list, and there are up to t^(k-1) lists for k
-components among t groups.
+All targets must be known. The computation visits every possible list. If t components of targets exist and k components
+are searched for, there are up to t^(k-1) lists.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Rows:
     """A small private graph, stored as lists of neighbours in two arrays (compressed rows).
 
     Args:
-        indptr: index in `indices` at which each vertex's list begins, int64, shape (n + 1,).
+        indptr: index in `indices` at which each vertex's list begins, and the end of the last list, int64, shape (n +
+            1,).
         indices: neighbours, ascending within each list, int32, shape (2m,) for m edges.
     """
 

@@ -65,14 +65,15 @@ class Graph:
     """An undirected simple graph. The people of a graph are public, and their contacts are private.
 
     Internally people are numbered 0..n-1 by the rank of their id in the public list: integers ascending, texts by code
-    points. So "the lowest id" means the lowest rank, for any order of the lines. Graphs are built from edges, with
-    `from_table`, or from another package's graph. A graph given as arrays is checked entry by entry.
+    points. So "the lowest id" means the lowest rank, for any order of the input's lines. Graphs are built from edges,
+    with `from_table`, or from another package's graph. A graph given as arrays is checked entry by entry.
 
     Args:
         edges: edges in any form that `from_edges` accepts; or None if `indptr` and `indices` are given.
         people: number n of people, if the ids are 0..n-1, as in `from_edges`.
         vertices: public list of all ids, as in `from_edges`.
-        indptr: index in `indices` at which each list of neighbours begins, int64, shape (n + 1,).
+        indptr: index in `indices` at which each vertex's list of neighbours begins, and the end of the last list,
+            int64, shape (n + 1,).
         indices: neighbours, ascending within each list, with both directions of each edge, int32, shape (2m,).
         ids: public ids, ascending: int64 of shape (n,), or an Arrow array of texts; None if the ids are 0..n-1.
         dropped: counts of the input lines that were left out of the graph.
@@ -165,7 +166,9 @@ class Graph:
 
     @cached_property
     def largest_degree(self) -> int:
-        """Largest degree of any vertex. The largest degree is private: the public bound must never be taken from it."""
+        """Largest degree of any vertex. The largest degree is private, so the public bound must never be derived from
+        this number.
+        """
         return int(self.degrees.max(initial=0))
 
     def check_degree(self, bound: int) -> None:
@@ -479,7 +482,7 @@ class Graph:
     def from_groups(cls, group: Any, member: Any, *, at_least: int = 1, vertices: Any = None) -> Self:
         """Build a graph of people who share groups, such as the cast of a film, the authors of a paper, or a class.
 
-        Every two members of a group make one line of 16 bytes, before repeated lines are dropped.
+        Every two members of a group make one pair, which takes 16 bytes of memory until repeated pairs are dropped.
 
         Args:
             group: id of the group in each line, integers or texts.

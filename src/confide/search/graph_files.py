@@ -480,7 +480,7 @@ def of_gt(
 
 
 def no_weight(at_least: float | None, weight: str | None) -> bool:
-    """Whether every line makes an edge, because neither the threshold `at_least` nor weights are given.
+    """Whether every line of the input makes an edge, because neither the threshold `at_least` nor weights are given.
 
     Raises:
         InvalidInput: weights are given without a threshold, so they would have no effect.

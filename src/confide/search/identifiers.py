@@ -1,4 +1,5 @@
-"""Public ids of vertices, and the conversion of ids to ranks. Ids are sorted as integers, or as texts by code points.
+"""Public ids of vertices, and the conversion of ids to ranks. The rank of an id is its position among all sorted ids,
+from 0. Ids are sorted as integers, or as texts by code points.
 
 The set of vertices is public. If the set of vertices is not given, it consists of the ids in the pairs, and this set
 counts as public.

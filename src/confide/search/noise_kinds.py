@@ -2,10 +2,10 @@
 result of one call (one search for a component).
 
 A selection with noise of scale b costs 2 Delta / b for every kind, where Delta is the sensitivity. With Gumbel noise
-the selection is also an exponential mechanism, which has bounded range and composes at a quarter of the cost. The kinds
-differ in the probability that an item with a much larger score comes later.
+the selection is also an exponential mechanism, which has bounded range. In a composition by zCDP such a selection costs
+a quarter as much. The kinds differ in the probability that an item with a much larger score comes later.
 
-The exact law of the largest noisy value comes from integrals between kinks, and from closed forms:
+The exact law of the largest noisy value comes from closed forms and numerical integrals:
 
     >>> call_law([3.0, 1.0], 4.0, "laplace", None).round(12).tolist()
     [0.62091833768, 0.37908166232, 0.0]
@@ -199,7 +199,8 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
 def call_law(scores: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
     """The law of the result of one search for a component: one of the targets that are not found yet, or nothing.
 
-    Protected vertices only delay a target, so the law does not depend on protected vertices.
+    Protected vertices (people who are no targets) only delay the target that comes first, so the law does not depend on
+    protected vertices.
 
     Args:
         scores: statistics of the targets that are not found yet, by ascending public id, shape (t,).
@@ -333,9 +334,9 @@ def density(y: _Array, kind: NoiseKind) -> _Array:
 
 
 def others_below(at_most: _Array) -> _Array:
-    """The product of all other rows of an array, for each row, computed without division; shape (items, nodes). Row i
-    of `at_most` has the probabilities that the noisy value of item i is at most each node, so the product is the
-    probability that all other items are at most the node.
+    """The probability that the noisy values of all other items are at most a node, for each item and each node of the
+    quadrature; shape (items, nodes). The result is the product of all other rows of `at_most`, computed without
+    division. Row i of `at_most` has the probabilities that the noisy value of item i is at most each node.
     """
     before, after = np.ones_like(at_most), np.ones_like(at_most)
     np.cumprod(at_most[:-1], axis=0, out=before[1:])

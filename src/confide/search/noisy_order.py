@@ -1,11 +1,11 @@
 """Items in decreasing order of noisy scores. Only as many items are drawn as the caller requests.
 
 *Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for all people and sorting
-them would take longer than the search. Among items with equal scores the noises are exchangeable: their order
-statistics have a simple joint law, and they belong to the items in a uniformly random order. So each level of equal
-scores yields its members one by one, and a heap merges the levels. After the items are grouped by score, the first q
-items take O(levels + q log levels) operations. The order that results has the same law as an order with noise drawn for
-every item.
+them would take longer than the search. Among items with equal scores the noises are exchangeable. The order statistics
+of these noises have a simple joint law, and the noises belong to the items in a uniformly random order. So each level
+of equal scores yields its members one by one, and a heap merges the levels. After the items are grouped by score, the
+first q items take O(levels + q log levels) operations. The order that results has the same law as an order with noise
+drawn for every item.
 
 *Rounding.* Computed exponential variables are within a relative 2^-50 of ideal ones, and their compensated sum s is
 within a relative 2^-49. With a probability above 1 - 2^-60, none of 2^31 items has s > 64. So the maps from exponential
@@ -50,8 +50,8 @@ class NoisyOrder:
     The order does not depend on the sizes of the blocks that the caller takes. Among equal noisy scores the lower
     position comes first and the fake item last; with continuous noise such ties have probability 0. Random numbers are
     drawn in sub-streams of `stream`, in blocks whose sizes do not depend on the scores. The number of blocks depends on
-    the scores, and on how far the order is taken. The order is private: the caller must prove what may be published
-    about it.
+    the scores, and on how far the order is taken. The order is private. The caller must prove the privacy of everything
+    that is published about the order.
 
     Args:
         scores: private scores of the n items, shape (n,); finite numbers, and whole numbers for discrete noise. For

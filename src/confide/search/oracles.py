@@ -110,8 +110,8 @@ class SeedNotTargeted(InvalidInput):
 
 
 class OracleInconsistent(InvalidInput):
-    """Error for an oracle that changed its answer. Statuses never change: with two answers the promise has
-    no meaning.
+    """Error for an oracle that changed its answer. The status of a person must never change, because with two different
+    answers the privacy promise has no meaning.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,8 @@ class OracleInconsistent(InvalidInput):
 
 
 class OracleUnavailable(ConfideError):
-    """Error for an oracle that gave no answer. The search pauses, and never takes a missing answer for "protected".
+    """Error for an oracle that gave no answer. The search pauses. A person without an answer is never treated as a
+    person who is no target.
 
     Attributes:
         search: the paused search; None if there is none. The call `search.run()` continues the paused search, also
@@ -295,7 +296,8 @@ def _statuses(answers: list[Any]) -> bool:
 
 
 class Statuses:
-    """The answers so far, as one int8 for each vertex, with -1 for an unknown status.
+    """The oracle's answers so far, as one int8 for each vertex: 1 for a target, 0 for any other person, -1 for an
+    unknown status.
 
     Args:
         investigation: investigation with the oracle that is asked.

@@ -1,4 +1,5 @@
-"""Planning of a private search: predictions for a privacy budget, from sizes, the statistic and the stop alone.
+"""Planning of a private search: predictions for a privacy budget. The predictions depend only on the sizes, the
+statistic of proximity and the stopping rule.
 
 The module also computes the cost of all calls of a search together, by every known composition rule. A call with a
 drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range, and a noisy
@@ -72,7 +73,8 @@ def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "
     Args:
         epsilon: privacy loss of the call, in nats.
         stop: rule for the end of a search, "none", "public", "private" or "smoothed".
-        noise_kind: kind of the noise. With Gumbel noise the selection is an exponential mechanism too.
+        noise_kind: kind of the noise. With Gumbel noise the selection is an exponential mechanism, like the draw of a
+            threshold.
 
     Source: spec targeted_search 4 ("two-step accounting").
     """
@@ -145,7 +147,8 @@ class Multipliers:
 
 @renamed(scale="noise_scale")
 def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> Multipliers:
-    """The risk multiplier as printed in Wu 2017, and the corrected risk multipliers.
+    """The risk multiplier e^loss as printed in Wu 2017, and the corrected risk multipliers. A risk multiplier bounds
+    the factor by which a released list is more likely on a neighbouring graph.
 
     Args:
         calls: number of calls, >= 0. An average over several runs is allowed, as in the printed table, although an
@@ -209,7 +212,8 @@ class SearchPlan(Plan[PTarget]):
         return stated[0] if stated else found[0]
 
     def before(self, value: float) -> float:
-        """Expected number of people with statistic 0 who come before a person, or a fake target, with the given value.
+        """Expected number of people with statistic 0 who come before a person, or a fake target, with the given value
+        in the noisy order.
 
         Args:
             value: value of the statistic.
@@ -276,8 +280,8 @@ class SearchPlan(Plan[PTarget]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """Alternatives to the plan: the other kind of noise at the same loss, and a random order, which costs no
-        privacy.
+        """Alternatives to the plan: the search with another kind of noise at the same privacy loss, and a random order,
+        which costs no privacy.
         """
         return (*self._other_noise, Alternative(
             name="random order", predicted={_BEFORE: Predicted(self.people / 2)},

@@ -308,8 +308,8 @@ def graph_digest(graph: Graph) -> str:
 
 
 def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
-    """Note in the journal of the noise to which search the journal belongs. If the noise has no journal, no note is
-    written.
+    """Write a note into the journal of the noise, which names the search to which the journal belongs. If the noise has
+    no journal, no note is written.
 
     Args:
         noise: source of noise of the run.
@@ -326,8 +326,8 @@ def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.i
 
 def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: Any = None,
               graph: Graph | None = None) -> None:
-    """Note in the journal of the noise that a call (a search for a component) begins. The note is written before the
-    first draw of the call.
+    """Write a note into the journal of the noise that a call (a search for a component) begins. The note is written
+    before the first draw of the call.
 
     Args:
         noise: source of noise of the run.

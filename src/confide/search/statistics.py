@@ -276,9 +276,9 @@ class Statistic(Declared, ABC):
 
         Vertices with a larger value lie within the rewired vertex's reach in the new graph, and vertices with a smaller
         value lie within its reach in the old graph. The rewired vertex itself adds one more to the change: its value
-        may change, or it may be counted in only one of the graphs. Over two edges the rewired vertex must be adjacent
-        to S to reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and the rewired
-        vertex itself is not counted.
+        may change, or it may be counted in only one of the graphs. For statistics over at most two edges, the rewired
+        vertex affects other vertices only if it is adjacent to S. In this case one of the d edges of the rewired vertex
+        leads to S, and the rewired vertex itself is not counted.
 
         Raises:
             InvalidInput: a missing bound.
@@ -290,8 +290,8 @@ class Statistic(Declared, ABC):
 
     @abstractmethod
     def most(self, degree_bound: int | None) -> int | None:
-        """The largest possible value of a vertex outside N[S], which is the largest threshold; None if no bound is
-        known.
+        """The largest possible value of a vertex outside N[S]; None if no bound is known. For the stop "private", this
+        value is the default largest threshold.
         """
 
     @abstractmethod
@@ -314,8 +314,8 @@ class CommonNeighbours(Statistic):
     """Common neighbours |N(v) and N(S)|: the neighbours of v that are neighbours of any confirmed target, each counted
     once.
 
-    Rewiring a vertex i adds or removes only i in N(t) and N(S) for an unconfirmed target t. So Delta = 1 for any
-    degrees.
+    Rewiring a vertex i adds or removes at most i itself among the common neighbours of an unconfirmed target t. So
+    Delta = 1 for any degrees.
 
     Example:
         >>> CommonNeighbours().sensitivity(None), CommonNeighbours().count_sensitivity(5)

@@ -1,5 +1,5 @@
-"""The stop of the search for a new component: a fake target with a value that is drawn such that about K people come
-before the fake target.
+"""The stopping rule of the search for a new component, by a fake target. The value of the fake target is drawn such
+that about K people come before the fake target, where K is the stopping target.
 
 The value of the fake target follows from a count over V minus N[T], the vertices that are neither confirmed targets nor
 their contacts. The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier
@@ -12,9 +12,9 @@ without contacts, k' more hidden targets, and many strangers far from all of the
 knows none of the hidden targets. In the other graph i knows all k' hidden targets, and each of them has the statistic
 1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. At noise
 scale b, noisy values this low are e^(k'/b) times less likely in the graph in which the statistic of the k' other
-targets is larger by one. The printed second threshold counts the unexamined vertices. The count depends on the number
-of strangers before t1, and this number reveals how low the noisy value of t1 was. Counted over V minus N[T], the second
-threshold depends on the graph and on the released list alone.
+targets is larger by one. By the printed rule, the second threshold follows from a count of the unexamined vertices. The
+count depends on the number of strangers before t1, and this number reveals how low the noisy value of t1 was. Counted
+over V minus N[T], the second threshold depends on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """
@@ -216,8 +216,8 @@ class Witness:
         return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
-        """The logarithm of the probability that t1 is found first and the second threshold is x, for every x; shape
-        (d + 1,).
+        """The logarithm of the probability that the target t1 is found first and the threshold of the second call is x,
+        for every x; shape (d + 1,).
 
         Args:
             known: whether the contact i knows the other hidden targets, as in the second graph.
@@ -259,8 +259,8 @@ class Witness:
 
     @cached_property
     def loss(self) -> float:
-        """The largest |log ratio|, over all x, of the probabilities on the two graphs that t1 is found first and the
-        second threshold is x.
+        """The largest |log ratio|, over all x, of the probabilities on the two graphs that the target t1 is found first
+        and the threshold of the second call is x.
 
         Example:
             >>> bad, good = Witness(printed=True), Witness(printed=False)

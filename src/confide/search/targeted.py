@@ -136,7 +136,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             people: public number n of people.
             components: largest number k >= 1 of components to find, including those of the seeds.
             options: further parameters of `PTarget`, such as stopping_target, degree_bound, stop, statistic or
-                noise_kind. If delta is above 0, the default noise is "gumbel", which composes better.
+                noise_kind. If delta is above 0, the default noise is "gumbel", because the losses of several searches
+                with Gumbel noise add up to less.
 
         Raises:
             InvalidInput: a number out of range.
@@ -179,13 +180,12 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                      for event in self.call.events())
 
     def group_steps(self, size: int) -> int:
-        """Number of steps from neighbour to neighbour that change all contacts of a group of `size` people: 2 size - 1
-        with a degree bound, and size without a degree bound.
+        """Number of steps, each from a graph to a neighbouring graph, that together change all contacts of a group of
+        `size` people: 2 size - 1 with a degree bound, and size without a degree bound.
 
         A person's new contacts may lift the degree of another person in the group above the bound, as long as that
-        person's old contacts are still there. The steps between neighbours therefore remove the old contacts of all but
-        one person first, change the contacts of the last person next, and add the new contacts of the other people at
-        the end.
+        person's old contacts are still there. Therefore the steps first remove the old contacts of all but one person.
+        Then they change the contacts of the last person, and at the end they add the new contacts of the other people.
         """
         return size if self.degree_bound is None else 2 * size - 1
 
@@ -318,7 +318,7 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
     """The search with the largest epsilon of one call at which the whole list costs at most a budget.
 
     Args:
-        it: search with the wanted parameters. Only its epsilon is replaced.
+        it: search with the wanted parameters. Its epsilon and delta are replaced.
         epsilon: privacy loss of the whole list, in nats.
         delta: delta of the whole list; 0 uses basic composition.
     """
@@ -404,7 +404,9 @@ class Search:
 
     @property
     def answers(self) -> dict[Any, bool]:
-        """All answers of the oracle so far, by id. A restart needs these answers. Only the operator may see them."""
+        """All answers of the oracle so far, by id. A restart needs these answers. Only the operator may see the
+        answers.
+        """
         return self._state.statuses.given()
 
     @property

@@ -48,7 +48,7 @@ claim = claims_of("Cummings et al. 2015", family="regression")
 )
 def scoring_rule_is_proper() -> Recomputed:
     """The expected payment is highest if a participant reports their true belief. The found number is the largest gain
-    of any other report on a grid.
+    from any other report on a grid of reports.
     """
     rule = ScoringRule(1.0, 2.0)
     grid = np.linspace(-2.0, 2.0, 401)
@@ -62,8 +62,8 @@ def scoring_rule_is_proper() -> Recomputed:
     correction="B_{1,2}(1, 0) = B_{1,2}(0, 1) = -1; add 1 for positivity.",
 )
 def scoring_rule_is_positive() -> Recomputed:
-    """Lemma 4 says that peer-prediction payments are always positive. The found number is the least payment of the rule
-    B_{1,2} for beliefs and reports 0 and 1.
+    """Lemma 4 says that peer-prediction payments are always positive. The found number is the least payment of the
+    scoring rule B_{a,b} with a = 1 and b = 2, where beliefs and reports are 0 or 1.
     """
     least = min(float(ScoringRule(1.0, 2.0)(p, q)) for p in (0.0, 1.0) for q in (0.0, 1.0))
     return Recomputed("false" if least < 0 else "holds", 0.0, least)
@@ -145,10 +145,10 @@ def moments_of_the_noise() -> Recomputed:
     correction="At most d sigma^2 max w/(gamma+w)^2, of order 1/n.",
 )
 def variance_of_ridge() -> Recomputed:
-    """The printed bound sigma^4 (hi/(gamma+lo)^2)^2 on the variance of ridge, compared with the trace of the covariance
-    of equation (5) for rows drawn uniformly from the unit ball. Here sigma^2 is the variance of a residual, and lo and
-    hi bound the eigenvalues of the sum of x x'. There are n = 2e4 rows in dimension d = 10, with ridge weight gamma =
-    50, residuals up to M = .5 and eigenvalue tolerance xi = .1.
+    """The printed bound sigma^4 (hi/(gamma+lo)^2)^2 on the variance of the ridge estimate, compared with the trace of
+    the covariance in equation (5). Rows are drawn uniformly from the unit ball. Here sigma^2 is the variance of a
+    residual, and lo and hi bound the eigenvalues of the sum of x x'. There are n = 2e4 rows in dimension d = 10, with
+    ridge weight gamma = 50, residuals up to M = .5 and eigenvalue tolerance xi = .1.
     """
     n, d, gamma, variance = 20_000, 10, 50.0, UniformNoise(0.5).variance
     event = Spectrum.uniform_ball(rows=n, dimension=d, tolerance=0.1)
@@ -214,7 +214,7 @@ def _measured(row: AuditRow) -> float:
 )
 def truthfulness() -> Recomputed:
     """Largest gain of any tested lie, compared with the corrected bound, for 20,000 participants. The printed bound
-    uses n rows although each group has only n/2 rows.
+    uses n rows, although payments come from the estimates of two groups of only n/2 rows each.
     """
     found = plan(**_CAMPAIGN)
     gain = _measured(_behaviour(found, "largest gain of a lie"))
@@ -229,8 +229,9 @@ def truthfulness() -> Recomputed:
                "3).",
 )
 def group_size() -> Recomputed:
-    """Bias of the estimate of one group, for n = 800 rows in dimension 3, ridge weight gamma = 20 and eigenvalue
-    tolerance xi = .1. The printed bias is computed from n rows, although a group has only n/2 rows.
+    """Bias of the estimate from one of the two groups of participants, for n = 800 rows in dimension 3, ridge weight
+    gamma = 20 and eigenvalue tolerance xi = .1. The printed bias is computed from n rows, although a group has only n/2
+    rows.
 
     The actual bias is computed by its series expansion and agrees with the mean over 200 drawn groups.
     """
@@ -314,7 +315,7 @@ def plain_ridge_with_room() -> Recomputed:
     """The largest ratio of the number of rows n to the ridge weight gamma at which the printed sensitivity constant
     holds, for the bounds B = M = 1. Lemma 6 states no limit on the ratio, so the claimed number is infinite.
 
-    At a ratio one per cent larger, the counterexample moves the estimate by more than the printed constant.
+    At a ratio one per cent larger, the counterexample to Lemma 6 moves the estimate by more than the printed bound.
     """
     rows, low, high = 10**9, 1.0, 1e6
 

@@ -1,7 +1,8 @@
 """Claims of Cummings et al. 2015 in Corollary 1 and in the lemmas inside the proofs, and misprints.
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
-plain-text copy of the source that was checked. The notation is that of the module `claims`.
+plain-text copy of the source that was checked. The notation is that of the module `claims`. Corollary 1 also has two
+exponents: delta sets epsilon = n^(-1 + delta), and p > 1 is that of the law of privacy costs, with P[cost > t] <= t^-p.
 """
 
 from __future__ import annotations
@@ -162,8 +163,9 @@ def beta_in_the_corollarys_proof() -> Recomputed:
     correction="Only where 6B + 2M >= 1 (E9).",
 )
 def simplified_constant() -> Recomputed:
-    """The largest value of the term (e_s + B)(1 + 2 B) + B^2 in the proof of Corollary 1, at e_s + B = 6 B + 2 M,
-    compared with the printed simplification (6 B + 2 M)(1 + B)^2. The bounds are B = M = .1.
+    """The value of the term (e_s + B)(1 + 2 B) + B^2 in the proof of Corollary 1, compared with the printed
+    simplification (6 B + 2 M)(1 + B)^2. Here e_s is the error of the estimate that determines a payment. The term is
+    evaluated at the proof's bound e_s + B = 6 B + 2 M, for B = M = .1.
 
     On a grid of the bounds B and M, the term is larger than its simplification exactly where 6 B + 2 M < 1.
     """

@@ -2,9 +2,9 @@
 mechanism with these parameters.
 
 The corollary lets epsilon, payments and budget fall as the number n of participants grows. At practical sizes the
-corollary has three defects. The noise vector that it prescribes is longer than any parameter vector theta. The bound
-eta on the gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium.
-Payments are below a millionth of the unit.
+corollary has three defects. The prescribed noise vector is longer than any parameter vector theta. The bound eta on the
+gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium. Payments are
+below a millionth of the unit of money.
 
 A larger number of participants does not repair the incentives. The gain bound eta is at least n^delta b, where b is the
 weight of the scoring rule, while the loss of a lie is a constant times b. The module exists for comparison only. For a
@@ -123,8 +123,8 @@ class Corollary1(Declared):
 
     @property
     def threshold(self) -> float:
-        """The threshold tau = n^(1/2 - delta) on privacy costs, which Lemma 3 gives at this alpha and beta. The
-        property `corrected` has the exact threshold for independent costs.
+        """The threshold tau = n^(1/2 - delta) on privacy costs, which Lemma 3 gives at the corollary's alpha and beta.
+        The property `corrected` has the exact threshold for independent costs.
         """
         return self._power(0.5 - self.delta)
 
@@ -206,8 +206,8 @@ class Corollary1(Declared):
 
     @property
     def shrinkage(self) -> float:
-        """The relative bias gamma/(gamma + n/(d + 2)): the share of theta that is missing from the released estimate,
-        approximately.
+        """The relative bias gamma/(gamma + n/(d + 2)), which is approximately the share of theta that is missing from
+        the released estimate.
         """
         return self.ridge / (self.ridge + self.people * smallest_eigenvalue_ball(self.features))
 
@@ -263,8 +263,8 @@ class Corollary1(Declared):
 
     @property
     def corrected_error(self) -> float:
-        """The corrected bound on the squared error at these parameters (spec section 7.1), with all inputs taken as
-        exact numbers.
+        """The corrected bound on the squared error at these parameters (spec section 7.1). The bound does not include
+        the truncation of inputs to multiples of 2^-16.
         """
         radius, response = math.sqrt(self.square_bound), math.sqrt(self.square_bound) + self.noise_bound
         estimate = RidgeBounds(
@@ -328,7 +328,8 @@ def slopes(corollary: Corollary1, people: int = 10**30) -> tuple[Slope, ...]:
     does give n^-delta.
 
     Args:
-        corollary: dimension, bounds and exponents of the corollary. The number of participants in it is not used.
+        corollary: dimension, bounds and exponents of the corollary. The number of participants of `corollary` is not
+            used.
         people: smaller of the two numbers of participants between which exponents are fitted. The larger one is ten
             times as large. Exponents are asymptotic, so this number must be far larger than in any campaign.
 

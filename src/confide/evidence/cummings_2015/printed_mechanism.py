@@ -135,8 +135,8 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                      for label in (PAYMENT_LINE, "release"))
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """The proven privacy guarantees of the printed noise. Where no guarantee is proved, the note names the mistake
-        in the source.
+        """The proven privacy guarantees of the printed noise. Where no guarantee is proved, the note of the guarantee
+        names the mistake in the source.
         """
         others, public, paid, own = super().privacy_guarantees()
         alone = printed_claim(self.setting, self.setting.people, self.payment.ridge, self.payment.epsilon)

@@ -476,9 +476,9 @@ def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow
     """The source's statements at the parameters of a mechanism, each with the correct bound.
 
     The source has one ridge weight and one epsilon, while a mechanism may have two ridge weights and two epsilons.
-    Statements about payments use the ridge weight and epsilon of the payments. Statements about the release use those
-    of the release, or those of the payments if the release is not a ridge estimate with added noise. The source's bound
-    B is the square of the parameter bound R0.
+    Statements about payments use the ridge weight and epsilon of the payments. Statements about the release use the
+    ridge weight and epsilon of the release. If the release is not a ridge estimate with added noise, these statements
+    use the ridge weight and epsilon of the payments. The source's bound B is the square of the parameter bound R0.
 
     Args:
         mechanism: mechanism of any kind, corrected or as printed.

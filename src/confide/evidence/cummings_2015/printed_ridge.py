@@ -1,10 +1,10 @@
 """Output perturbation as printed: plain ridge plus noise of scale (4B + 2M)/(gamma epsilon). The printed privacy claim
-holds only for few numbers of rows and ridge weights.
+holds only for few combinations of the number of rows and the ridge weight.
 
 When one record is replaced, a plain ridge estimate changes by up to D(sup, Y)/gamma in length. Here sup is the largest
-length of an estimate from that number of records, and Y the bound on an answer. Where D(sup, Y) exceeds the printed 4B
-+ 2M, the privacy loss of the printed noise exceeds the stated epsilon, and no privacy is claimed. The release exists
-only for studies, comparisons and audits.
+possible length of an estimate from the given number of records, and Y is the bound on an answer. Where D(sup, Y)
+exceeds the printed 4B + 2M, the privacy loss of the printed noise exceeds the stated epsilon, and no privacy is
+claimed. The release exists only for studies, comparisons and audits.
 
 Source: Cummings et al. 2015, Algorithm 2 and Lemma 6; spec truthful_regression sections 4.2, 4.3, 7.2.
 """
@@ -53,11 +53,11 @@ PRINTED_PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 a
 
 WITHOUT_CLAIM = ("at these sizes a plain ridge estimate moves by more than (4B + 2M)/gamma when a record is replaced, "
                  "and the printed noise hides less than it says: no privacy is claimed")
-"""Printed explanation of the mistake where the printed privacy claim fails."""
+"""Text for reports and error messages that explains the mistake where the source's privacy claim fails."""
 
 WITH_CLAIM = ("the printed noise suffices here: at these sizes D(sup of the plain estimate, Y) is at most 4B + 2M; "
               "that is proved anew, not by the printed Lemma 6")
-"""Printed reason why the printed privacy claim holds at some sizes."""
+"""Text for reports that says why the source's privacy claim holds at some sizes."""
 
 _INACTIVE = 1.0 + 2.0**-20
 """Factor on the largest length of a plain estimate. A ball with the product as radius never restricts the solution, so
@@ -91,7 +91,7 @@ def proved_epsilon(setting: Setting, rows: int, ridge: float, epsilon: float) ->
 
 
 def printed_claim(setting: Setting, rows: int, ridge: float, epsilon: float) -> PureDP:
-    """The source's privacy loss epsilon, if it is proved for this number of rows. If it is not proved, the returned
+    """The source's privacy loss epsilon, if this loss is proved for `rows` records. If no proof exists, the returned
     loss is infinite, which promises nothing.
     """
     return PureDP(epsilon if proved_epsilon(setting, rows, ridge, epsilon) <= epsilon else math.inf)
@@ -112,7 +112,9 @@ def unconstrained_ridge(
 
 
 def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -> RidgeBounds:
-    """Error bounds of a plain ridge estimate from this number of rows."""
+    """Error bounds of a plain ridge estimate from `rows` records. The share `misreports` of these records may be
+    misreported or absent.
+    """
     return replace(ridge_bounds(setting, rows, ridge, misreports), radius=math.inf)
 
 

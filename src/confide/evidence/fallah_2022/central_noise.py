@@ -1,11 +1,11 @@
 """Noise that the platform adds to the published mean (central noise), for comparison only. Central noise always raises
 the cost.
 
-Let S = sum w^2/y for weights w and local privacy losses y. Central noise of variance alpha central/2 replaces S by S +
-central, both in the error and in the central privacy losses. Lowering the local losses y until sum w^2/y = S + central
-has the same effect on the error and the central losses. Since every virtual cost psi is at least 0, lower local losses
-reduce the total cost. For at most six users, this module finds the optimum with a prescribed amount of central noise by
-trying all sets of users with a positive weight.
+Let S = sum w^2/y for weights w and local privacy losses y. Central noise has the variance alpha central/2, for Renyi
+order alpha. Such noise replaces S by S + central, both in the error and in the central privacy losses. Lowering the
+local losses y until sum w^2/y = S + central has the same effect on the error and the central losses. Since every
+virtual cost psi is at least 0, lower local losses reduce the total cost. For at most six users, this module finds the
+optimum with a prescribed amount of central noise by trying all sets of users with a positive weight.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Proposition 1; spec two_part_acquisition section 10.
 """
@@ -28,7 +28,7 @@ __all__ = ["CentralNoise", "with_central_noise", "without_central_noise"]
 Floats = NDArray[np.float64]
 
 MOST = 6
-"""Largest number of users, because all supports are tried."""
+"""Largest number of users. The limit is small because all sets of users with a positive weight are tried."""
 POINTS = 300
 ROUNDS = 12
 """Number of successive refinements of the grid of S = sum w^2/y in the search for the optimum."""

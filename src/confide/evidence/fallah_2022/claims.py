@@ -87,7 +87,7 @@ def gaussian_mechanism() -> Recomputed:
 )
 def losses_of_the_estimator() -> Recomputed:
     """The first person's public loss in the example, computed from the variance of all noise, compared with w^2/S for
-    the person's weight w and S = sum(w_j^2/y_j), where w_j and y_j are the weights and local losses of all people.
+    the person's weight w. Here S = sum(w_j^2/y_j), where w_j and y_j are the weights and local losses of all people.
     """
     it = _three()
     found = float(gaussian_losses(it.weights, it.epsilon_local, 2.0).central[0])
@@ -492,8 +492,9 @@ def leavers() -> Recomputed:
                "compute the other's from their own contract (erratum 9).",
 )
 def contracts_show_reports() -> Recomputed:
-    """The second person's report of .35, as the first of two people computes it from the losses eps_l and eps_c in
-    their own contract: c2 = c1 (eps_l/eps_c - 1)^2.
+    """The second person's report c2 = .35, compared with the value that the first of two people can compute. The first
+    person knows their own report c1 and the losses eps_l and eps_c in their own contract, and c2 = c1 (eps_l/eps_c -
+    1)^2.
     """
     offers = two_users(10.0).offers([0.2, 0.35])
     found = 0.2 * (float(offers.epsilon_local[0] / offers.epsilon_central[0]) - 1.0) ** 2

@@ -72,8 +72,9 @@ def central_noise() -> Recomputed:
                "precision (erratum 7).",
 )
 def convexity() -> Recomputed:
-    """Excess of the cost at a midpoint over the mean cost at the two ends. The excess is never above 0 for virtual
-    costs up to 1, and it is positive for virtual costs (2, 2).
+    """Excess of the cost at the midpoint of two drawn vectors of weights over the mean cost at these two vectors. The
+    excess is never above 0 for virtual costs up to 1. For virtual costs (2, 2), the excess at the midpoint of (1, 0)
+    and (0, 1) is positive.
     """
     random, worst = study_generator(13, "weights"), -math.inf
     prices = {"variance_price": 0.001, "noise_price": 1.0}
@@ -114,8 +115,9 @@ def bounds_of_spread() -> Recomputed:
                "is bought from. w's fraction is broken too; no bounds, step or signs are given (erratum 1).",
 )
 def printed_formulas() -> Recomputed:
-    """The optimal cost of three people who all sell, compared with the cost from the printed formula for nu_i. The
-    corrected formula gives the optimal cost.
+    """The optimal cost of three people who all sell, compared with the cost from the weights of Algorithm 1. The
+    weights are computed with the printed formula for the source's quantity nu_i. The corrected formula gives the
+    optimal cost.
     """
     psi, g = np.array([0.2, 0.5, 0.8]), 2.0
     best = solve(psi, variance_price=g, noise_price=1.0).value

@@ -35,13 +35,13 @@ from confide.contract.errors import InvalidInput
 __all__ = ["LOWER_CONSTANT", "UPPER_CONSTANT", "MinimaxBounds", "minimax_bounds", "shrunk"]
 
 LOWER_CONSTANT = 1.0 / (8.0 * (math.e - 1.0))
-"""Constant c of the theorem's lower bound. Where all levels are at most 1, the minimax error is at least c min(1,
-1/sum(epsilon_i)).
+"""Constant c of the lower bound in the source's Theorem 1. Where all levels are at most 1, the minimax error is at
+least c min(1, 1/sum(epsilon_i)).
 """
 
 UPPER_CONSTANT = 5.0 / 8.0
-"""Constant of the theorem's upper bound. For an order alpha of 2 or more, the best linear estimator has an error of at
-most this constant times alpha/sum(epsilon_i).
+"""Constant of the upper bound in the source's Theorem 1. For an order alpha of 2 or more, the best linear estimator has
+an error of at most this constant times alpha/sum(epsilon_i).
 """
 
 
@@ -59,7 +59,8 @@ class MinimaxBounds:
         variance: largest variance of a record, for a range of width 1.
         private: whether `lower` follows from the privacy of the channels. The value is False where n records without
             privacy give as large a bound, or where the order is below 2, for which no bound from privacy is known.
-        in_theorem: whether the theorem's constants hold: all levels at most 1, and an order of 2 or more.
+        in_theorem: whether `LOWER_CONSTANT` and `UPPER_CONSTANT` hold: all levels are at most 1, and the order is 2 or
+            more.
     """
 
     lower: float
@@ -95,7 +96,7 @@ class MinimaxBounds:
     def gap(self) -> float:
         """The ratio `shrunk_upper`/`lower` of the upper to the lower bound.
 
-        The ratio is at most 5 (e - 1) alpha for order alpha where the theorem applies, the levels sum to 1 or more, and
+        The ratio is at most 5 (e - 1) alpha for order alpha, if `in_theorem` is True, the levels sum to 1 or more, and
         the variance is 1/4.
         """
         return self.shrunk_upper / self.lower if self.lower else math.inf

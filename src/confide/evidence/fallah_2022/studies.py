@@ -2,7 +2,8 @@
 
 `AS_PRINTED`: the cost of Algorithm 1 as printed, compared with the optimum, on three cases where Algorithm 1 fails and
 on drawn cases. Algorithm 1 uses first-order conditions that assume a purchase from everybody, and it does not check
-signs. The study tries 4001 points of S on an interval that contains the best S (spec two_part_acquisition section 8).
+signs. The study tries 4001 values of S = sum(w^2/y), for weights w and local losses y, on an interval that contains the
+best S (spec two_part_acquisition section 8).
 
 `TWO_USERS`: the case study of two people. The study shows the offers to the first person as their report grows.
 Sensitivities are uniform, the Renyi order is 2, records have variance 1/12, and the price gamma of the error is 10, 100

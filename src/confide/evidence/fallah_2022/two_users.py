@@ -152,8 +152,8 @@ class TwoUsers(Declared):
         return (beta / _SLOPE) ** 2
 
     def values(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The least virtual cost V for pairs of reports in [0, 1]. The reports have shape (..., 2), and the result has
-        shape (...,).
+        """The least cost V of buying from two people, for pairs of reports in [0, 1]. The reports have shape (..., 2),
+        and the result has shape (...,).
 
         Raises:
             InvalidInput: a report is outside [0, 1], or the reports are not pairs.

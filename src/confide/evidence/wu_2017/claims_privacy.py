@@ -96,8 +96,8 @@ def corollary() -> Recomputed:
     """The claimed delta' = .999 at epsilon' = .999, compared with the exact delta at epsilon' of one randomised
     response with the epsilon that the corollary assigns to one mechanism.
 
-    The theorem itself proves the corollary's epsilon for delta' up to .7. Exact computation shows that this epsilon
-    also suffices for delta' up to .99.
+    The advanced composition theorem proves the corollary's epsilon for delta' up to .7. Exact computation shows that
+    this epsilon also suffices for delta' up to .99.
     """
 
     def step(target: float, count: int, slack: float) -> float:

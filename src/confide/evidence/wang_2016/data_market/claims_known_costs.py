@@ -61,8 +61,8 @@ def _matrices(signed: bool) -> list[np.ndarray]:
     correction="Where taking no part pays nothing, which all mechanisms of the chapter keep to.",
 )
 def shape_of_best_replies() -> Recomputed:
-    """Number of best replies that are neither symmetric randomised responses nor uninformative, to 2000 interim
-    matrices without negative payments.
+    """Number of best replies that are neither symmetric randomised responses nor uninformative. The replies are those
+    to 2000 interim matrices without negative payments.
     """
     wrong = sum(NONE in {reply.on_one, reply.on_zero} and reply.informative
                 for a in _matrices(signed=False) for reply in best_response(a, COST).replies)
@@ -78,7 +78,7 @@ def shape_of_best_replies() -> Recomputed:
 )
 def replies_where_absence_is_paid() -> Recomputed:
     """Privacy level of the best reply to a mechanism that pays people who stay out, without negative payments. The best
-    reply is a randomised response on the two labels 1 and none.
+    reply is a randomised response between two choices: reporting 1, and staying out.
     """
     best = best_response([[0.0, 0.0], [0.0, 5.0], [5.0, 0.0]], COST)
     odd = best.unique and {best.replies[0].on_one, best.replies[0].on_zero} == {1, NONE}
@@ -185,8 +185,8 @@ def no_mechanism_attains_it() -> Recomputed:
                "none, the two others can be paid 100 each, and nobody's interim payments move (E9).",
 )
 def payments_that_cost_nothing() -> Recomputed:
-    """Largest total extra payment, for vectors of reports with probability 0, that changes no interim payment of three
-    people. The first and the third person get the extra payment if the second person stays out.
+    """Largest sum of extra payments to three people that changes no interim payment. The extra payments go to the first
+    and the third person if the second person stays out, which has probability 0 in the equilibrium.
     """
     market = _market(3)
     profile = [market.strategy] * 3
@@ -224,8 +224,8 @@ def majority_equilibrium() -> Recomputed:
     correction="From two on: R^(1,eps) pays nothing (E5).",
 )
 def one_participant() -> Recomputed:
-    """Payment of the mechanism R^(1, epsilon) to a single participant. The payment is 0, so the mechanism cannot buy
-    the bit at any privacy level.
+    """Payment of the source's mechanism R^(N, epsilon) to a single participant, N = 1. The payment is 0, so the
+    mechanism cannot buy the bit at any privacy level.
     """
     paid = _market(2).pay(1, 0).total
     return Recomputed("holds-with-correction" if paid == 0 else "holds", _market(2).quote().lower_bound, paid)
@@ -255,8 +255,8 @@ def other_equilibria() -> Recomputed:
     correction="Sharp: e^(-Nd)/sqrt(N).",
 )
 def rate_of_the_gap() -> Recomputed:
-    """Power of the number N of people that multiplies e^(-N d) in the excess of the payment over its lower bound,
-    fitted between 10^5 and 10^6 people.
+    """The power a, where the excess of the payment over its lower bound grows as N^a e^(-N d). Here N is the number of
+    people, and d the Chernoff information of one report. The power is fitted between 10^5 and 10^6 people.
     """
     few, many = (_market(n) for n in (100_001, 1_000_001))
     rest = [market.log_gap + market.people * float(market.reporting.chernoff) for market in (few, many)]
@@ -292,8 +292,8 @@ def _proofs_h() -> np.ndarray:
     correction="f is, which is meant; h, defined later, is convex (E8).",
 )
 def concavity_of_h() -> Recomputed:
-    """Least second difference of h(beta) on an even grid. The proof of Theorem 4 calls h concave, but the proof means
-    another function f.
+    """Least second difference of h(beta) on an even grid. In the proof of Theorem 4, h(beta) gives the expected payment
+    (`confide.market.majority.proof_function`). The proof calls h concave, but means another function f.
     """
     least = float(np.diff(_proofs_h(), 2).min())
     return Recomputed("holds-with-correction" if least > 0 else "holds", 0.0, least)
@@ -306,8 +306,8 @@ def concavity_of_h() -> Recomputed:
     correction="The same.",
 )
 def payment_falls_with_beta() -> Recomputed:
-    """Largest increase of h(beta) from one grid point of beta to the next. If the function h is non-increasing, no
-    increase is positive.
+    """Largest increase of h(beta) from one grid point of beta to the next, where h(beta) gives the expected payment in
+    the proof of Theorem 4. If the function h is non-increasing, no increase is positive.
     """
     most = float(np.diff(_proofs_h()).max())
     return Recomputed("holds" if most <= 0 else "false", 0.0, most)

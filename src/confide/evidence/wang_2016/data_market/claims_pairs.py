@@ -30,7 +30,8 @@ COST = LinearCost(1.0)
 AGREE = PairPrior.beta_binomial(2.0, 3.0, 10)
 DISAGREE = PairPrior.of_counts([0, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0])
 FAIR = ([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487])
-"""Fair's survey: sizes of the five groups by the rating of one's marriage, and the number of ones in each group."""
+"""Fair's survey of women, in five groups by the rating of their marriage: size of each group, and number of bits 1
+(affairs)."""
 
 
 @claim(
@@ -59,7 +60,7 @@ def covariance_of_two_bits() -> Recomputed:
 )
 def pair_equilibrium() -> Recomputed:
     """Largest regret over all channels in the pair mechanism, for bits of positive and of negative covariance, two
-    costs and three levels.
+    costs and three privacy levels.
     """
     worst = max(abs(check_equilibrium(PairMarket(prior, cost, level)).regret) for prior in (AGREE, DISAGREE)
                 for cost in (COST, PowerCost(1.0, 2.0)) for level in (0.3, 1.0, 3.0))
@@ -140,8 +141,8 @@ def printed_level() -> Recomputed:
                "0.",
 )
 def levels_below_ln_2() -> Recomputed:
-    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that is sufficient by the
-    same inequality.
+    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that is sufficient by
+    Chebyshev's inequality, from which the source derives the formula.
     """
     target = (10**8, 0.01, 0.05)
     printed, needed = thesis_level(*target), chebyshev_level(*target)

@@ -244,8 +244,8 @@ def accuracy_of_the_choice() -> Recomputed:
                "in Figure 4.2 (E6).",
 )
 def constant_of_the_attendance() -> Recomputed:
-    """The number rho n_e of participants that formula (4.8) requires with the printed term +2, compared with the number
-    with +1. With +1, two square roots in the proof are equal, which is all that the proof needs.
+    """The number of participants (rho n_e in the source) that formula (4.8) requires with the printed term +2, compared
+    with the number with +1. With +1, two square roots in the proof are equal, which is all that the proof needs.
     """
     needed = -math.log(GOAL / 2.0) / float(Reporting.of(THETA, EPSILON).chernoff)
     least = ATTENDANCE - needed

@@ -56,8 +56,8 @@ def least_pair_payment(prior: PairPrior, cost: Cost, epsilon: float, *, margin: 
         epsilon: privacy level in nats, in (0, 700].
         margin: least amount by which the expected utility of the epsilon-strategy must exceed that of every report that
             ignores the bit. The margin is between 0 and g' sinh epsilon - g. The default 0 gives a weak equilibrium.
-            The largest margin is that of the pair market (`PairMarket`), so use it for a fair comparison with that
-            market.
+            The largest margin is that of the pair market (`PairMarket`). A fair comparison with the pair market uses
+            this largest margin.
 
     Raises:
         InvalidInput: the prior gives only two moments and no law of the number of ones, or has more than 2001 people.

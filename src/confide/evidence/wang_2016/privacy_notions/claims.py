@@ -2,7 +2,7 @@
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
 plain-text copy of the source that was checked. Most evidence uses the prior `PAIR`, two bits that agree with
-probability .9.
+probability .9. The five-star law is the law of a movie's ratings that the source prints.
 
 The function h maps a privacy level to the least distortion of the relaxed problem R-PD (`relaxation`). The constants
 eps_X and eps~_X of a prior are explained in `confide.channels.constants`. Distortion is the expected number of changed
@@ -142,8 +142,9 @@ def last_sum_of_lemma_7() -> Recomputed:
                ">= 1.5001.",
 )
 def first_sum_of_lemma_7() -> Recomputed:
-    """The printed right side of the first inequality of Lemma 7, compared with the left side, for the kernel's masses
-    (a = 0), 3 rows, 3 letters and level eps = 1. If the printed sum ends at n - 1, both sides are equal.
+    """The printed right side of the first inequality of Lemma 7, compared with the left side, for 3 rows, 3 letters and
+    level eps = 1. The masses P_l are those of the kernel mechanism, for which the source's parameter a is 0. If the
+    printed sum ends at n - 1, both sides are equal.
     """
     m, n, eps = 3, 3, 1.0
     scale = (1.0 + (m - 1) * math.exp(-eps)) ** n
@@ -161,9 +162,9 @@ def first_sum_of_lemma_7() -> Recomputed:
                "it hold.",
 )
 def triangle_inequality() -> Recomputed:
-    """The numbers d(x', y) - 1 and d(x, y) where the printed inequality d(x, y) <= d(x', y) - 1 fails most, over all
-    neighbours x, x' and all y in data sets of two rows with two letters. The reversed inequality holds for all such x,
-    x' and y.
+    """The numbers d(x', y) - 1 and d(x, y) for which the printed inequality d(x, y) <= d(x', y) - 1 fails most. Here d
+    counts the rows in which two data sets differ. All neighbours x, x' and all y are tried, for data sets of two rows
+    with two letters. The reversed inequality holds for all tried x, x' and y.
     """
     table, (first, second) = distances(2, 2), neighbours(2, 2)
     x, other = np.concatenate([first, second]), np.concatenate([second, first])
@@ -194,8 +195,8 @@ def kernel_level_of_an_impossible_letter() -> Recomputed:
     correction="Exactly eps; coded in whole numbers it never exceeds it.",
 )
 def level_of_randomised_response() -> Recomputed:
-    """The level eps = 1.5, compared with the privacy level of randomised response as implemented, with probabilities in
-    whole numbers.
+    """The requested level eps = 1.5, compared with the privacy level of randomised response as implemented. The
+    implementation draws with probabilities that are ratios of whole numbers.
     """
     found = RandomizedResponse(epsilon=1.5, letters=4, records=3).dp()
     return Recomputed("holds" if 1.5 - _CLOSE <= found <= 1.5 else "false", 1.5, found)

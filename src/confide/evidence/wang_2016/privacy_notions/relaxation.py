@@ -26,8 +26,7 @@ PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
 
 FIVE_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])
 """The law of a movie's ratings that Wang 2016 prints (L430), normalised because the printed law sums to 1.0001. The
-prior has one row. Privacy levels computed from this prior are those for any number of rows, and distortions are per
-row.
+prior has one row. Privacy levels computed from this prior hold for any number of rows, and distortions are per row.
 """
 
 

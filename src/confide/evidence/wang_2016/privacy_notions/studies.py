@@ -208,7 +208,7 @@ _OWN, _KERNEL = math.log(_A / _B), math.acosh(_A / _B)
 def dp_level(distortion: float) -> float:
     """The least differential privacy level eps_d*(D) at distortion D for the prior of the study, in nats. The prior is
     (a, b, b, a) with a = .45 and b = .05. The inverse function of eps_d* is D_d* = 2b + 2a e^-epsilon up to level
-    ln(a/b), and h above this level.
+    ln(a/b). Above this level the inverse function is h, the least distortion of the relaxed problem (`relaxation`).
     """
     if distortion <= h(_OWN, 2, 2):
         return h_inverse(distortion, 2, 2)
@@ -218,7 +218,8 @@ def dp_level(distortion: float) -> float:
 def identifiability_level(distortion: float) -> float:
     """The least identifiability level eps_i*(D) at distortion D for the prior of the study, in nats. The prior is (a,
     b, b, a) with a = .45 and b = .05. The inverse function of eps_i* is D_i* = 1 + 2a - 2b e^epsilon between the levels
-    ln(a/b) and arccosh(a/b), and h above arccosh(a/b).
+    ln(a/b) and arccosh(a/b). Above arccosh(a/b) the inverse function is h, the least distortion of the relaxed problem
+    (`relaxation`).
     """
     if distortion <= h(_KERNEL, 2, 2):
         return h_inverse(distortion, 2, 2)

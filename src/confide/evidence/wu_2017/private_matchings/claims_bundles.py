@@ -124,10 +124,12 @@ def privacy_of_bundles() -> Recomputed:
                "(erratum 11).",
 )
 def bids_on_nothing() -> Recomputed:
-    """Number of bidders, of 24 satisfied ones, that must bid again according to the printed test ">=". Such bidders
-    have no good to bid on.
+    """Number of bidders, of 24 satisfied ones, that must bid again according to the printed test "best bundle >= own
+    bundle". The test compares the values of bundles at the prices. Bidders who already have the best bundle have no
+    good to bid on.
 
-    No superset of the bundle of any of these bidders is worth more at the prices. With the test ">" no bidder passes.
+    No superset of the bundle of any of these bidders is worth more at the prices. With the test "best bundle > own
+    bundle", no bidder must bid again.
     """
     rows = _capped(24, 4, 2, 1)
     auction = _quiet(people=24, goods=4, supply=8)
@@ -177,7 +179,7 @@ def last_goods_are_dropped() -> Recomputed:
 )
 def satisfied_with_bundles() -> Recomputed:
     """Largest surplus that a satisfied bidder misses, as a multiple of the price increment alpha times the size of the
-    bidder's bundle. All bundles are checked, for 40 bidders and cap 2.
+    bidder's bundle. All bundles are checked, in four markets of 40 bidders who want at most two goods each.
     """
     worst = 0.0
     for seed in range(4):

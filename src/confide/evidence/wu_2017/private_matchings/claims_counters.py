@@ -171,8 +171,9 @@ def counts_that_fall() -> Recomputed:
                "it covers noise (2T + 1) h/epsilon too, at most a fifth of it at every size that was tried.",
 )
 def error_of_all_counters() -> Recomputed:
-    """Largest ratio of an error bound with sufficient noise to the error E of Algorithm 4. The sufficient noise covers
-    all levels and the joint sensitivity. The error of this noise is bounded by the Chernoff bound.
+    """Largest ratio of an error bound with sufficient noise to the error E of Algorithm 4. The sufficient noise is
+    scaled for all levels of the counters and for the joint sensitivity of bids and reports. The error of this noise is
+    bounded by the Chernoff bound.
 
     The error E must also equal the bound of Theorem 4.2.4 at failure probability gamma/(2k), where gamma is that of the
     auction and k the number of goods.
@@ -201,9 +202,9 @@ def error_of_all_counters() -> Recomputed:
                "everything, the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
 )
 def coalitions() -> Recomputed:
-    """Change in the length of the list of winners that the provider of good 0 sees, if the first of two bidders likes
-    good 1 instead of good 0. There are two goods of two copies. The list of winners becomes shorter by one, while the
-    other bidder's view does not change.
+    """Change in the length of the list of good 0's winners, which the provider of good 0 sees, if the first of two
+    bidders likes good 1 instead of good 0. There are two goods of two copies. The list of winners becomes shorter by
+    one, while the other bidder's view does not change.
     """
     auction = PMatch(people=2, goods=2, supply=2, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
     worlds = [auction.run(rows, Noise.simulated(1)).shares["good"].to_pylist()
@@ -318,7 +319,9 @@ def reports_of_bids() -> Recomputed:
     correction="At most T = 8/(alpha rho) times, as Algorithm 4 sets it: 8 times as many.",
 )
 def most_bids_of_one() -> Recomputed:
-    """Number of rounds as a multiple of 1/(alpha rho). The number of rounds bounds the number of bids of one bidder."""
+    """Number of rounds as a multiple of 1/(alpha rho), for price increment alpha and tolerance rho. The number of
+    rounds bounds the number of bids of one bidder.
+    """
     found = MatchingSetting(people=100, goods=8, epsilon=1.0, failure_probability=0.05, increment=0.1,
                             tolerance=0.1).rounds * 0.01
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)

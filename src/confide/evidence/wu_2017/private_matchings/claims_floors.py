@@ -62,7 +62,8 @@ def reconstruction() -> Recomputed:
 )
 def a_fixed_database() -> Recomputed:
     """The probability P[M(D')_i = D_i] for a uniform position i, compared with the bound 1 - (1 - a)(1 - beta) = 1/2 in
-    the proof, for the database D = (0, 0) of two bits. D' is D with bit i flipped.
+    the proof, for the database D = (0, 0) of two bits. D' is D with bit i flipped. The share of wrong bits is at most
+    a, except with probability beta.
 
     The map M sends (0, 0), (1, 0) and (0, 1) to (0, 0), and (1, 1) to (0, 1), so at most one of two bits is wrong. For
     a uniform database D the probability is at most 1/2, for this map and every other map with at most one wrong bit.
@@ -105,8 +106,9 @@ def small_parameters() -> Recomputed:
 def prices_of_single_copies() -> Recomputed:
     """Share of 40 bits that exact equilibrium prices reveal, compared with the share that constant prices of 1 reveal.
 
-    At constant prices of 1, every bidder is satisfied without a good. Constant prices of 1 are an approximate
-    equilibrium with beta = 1. Constant prices reveal nothing, so half of the bits are guessed by chance.
+    At constant prices of 1, every bidder is satisfied without a good. Constant prices of 1 are an (alpha, beta,
+    rho)-approximate equilibrium of the source with beta = 1. Constant prices reveal nothing, so half of the bits are
+    guessed by chance.
     """
     market = PriceGadgets.drawn(40, seed=3)
     run = exact_auction(market.values, 1, 0.125)
@@ -190,7 +192,8 @@ def joint_beside_public() -> Recomputed:
 )
 def gadget_welfare() -> Recomputed:
     """Largest relative difference between the optimum of 60 gadgets and the formula w(1 + (s - 1) eta) + (k - w)(1 + s
-    eta), for supplies s of 1, 2, 4 and 7. Here w of k gadgets agree, and eta is the value of a spy's good.
+    eta), for supplies s of 1, 2, 4 and 7. Here eta is the value of a spy's good. In w of the k gadgets, the spies want
+    the same good as the real bidder.
     """
     worst = 0.0
     for supply in (1, 2, 4, 7):
@@ -225,8 +228,8 @@ def spy_program() -> Recomputed:
     correction="RB counts right bits (erratum 10): the error is at most 49/128 = .383, below Q(.1, .1, .01) = .422.",
 )
 def right_bits() -> Recomputed:
-    """The lower bound Q(.1, .1, .01) on errors, compared with 1 - 79/128. The source's quantity RB counts right bits,
-    so 1 - 79/128 is the share of wrong bits that private mechanisms would have.
+    """The lower bound Q on errors for epsilon = delta = .1 and failure probability .01, compared with 1 - 79/128. The
+    source's quantity RB counts right bits, so 1 - 79/128 is the share of wrong bits that private mechanisms would have.
 
     The error 1 - 79/128 is below the lower bound Q, so the contradiction in the proof holds. An error of 79/128 would
     be no contradiction.

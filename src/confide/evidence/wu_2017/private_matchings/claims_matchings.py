@@ -281,7 +281,8 @@ def lagging_prices() -> Recomputed:
 )
 def copies_left() -> Recomputed:
     """Largest number of unsold copies of a good with a positive price, without noise and with a reserve of 1 as
-    printed. The claimed bound is 4E + 1 for error bound E, which is 1 without noise.
+    printed. The claimed bound is 4E + 1, where E bounds the error of a count. Without noise E = 0, and the claimed
+    bound is 1.
 
     Under the corrected rule, the number is 1. The corrected rule outbids a holder only after more bids than the
     effective supply s', which is the supply less the reserve.
@@ -364,7 +365,7 @@ def loss_of_a_matching() -> Recomputed:
     noise. Increment and tolerance of the auction are alpha/3.
 
     The market has 600 bidders and 6 goods of 60 copies, and the accuracy alpha is .3 or .6. Both requirements of
-    Theorem 4.3.5, n >= 24E'/alpha bidders and s >= (16E' + 4)/alpha copies, are met.
+    Theorem 4.3.5, n >= 24E'/alpha bidders and s >= (16E' + 4)/alpha copies for the theorem's error bound E', are met.
     """
     worst = 0.0
     for alpha, seed in itertools.product((0.3, 0.6), range(3)):
@@ -500,11 +501,12 @@ def known_optimum() -> Recomputed:
                "copies.",
 )
 def the_same_order() -> Recomputed:
-    """Ratio of the number of copies that Theorem 4.3.11 requires at lambda = 1 to the number that Theorem 4.3.5
-    requires, without their logarithms.
+    """Ratio of the number of copies that Theorem 4.3.11 requires to the number that Theorem 4.3.5 requires, without
+    their logarithms. Positive values of goods are at least lambda = 1.
 
     Both required numbers of copies are a constant over alpha^3 epsilon, for accuracies alpha from .4 to .025. The
-    required number of bidders in Theorem 4.3.5 and the required optimum in Theorem 4.3.11 are such constants, too.
+    required number of bidders in Theorem 4.3.5 and the required optimum in Theorem 4.3.11 also are constants over
+    alpha^3 epsilon.
     """
     ratios = []
     for alpha in (0.4, 0.1, 0.025):

@@ -1,4 +1,4 @@
-"""An auction with a welfare loss that is a share of the optimum OPT. The auction ends after a round with few bids. It
+"""An auction with a welfare loss that is a share of the optimum OPT. The auction ends after a round with few bids, and
 is meant for values that are either 0 or large.
 
 The operator publishes a number lambda and the promise that every positive value is at least lambda. A bidder's row of

@@ -59,14 +59,14 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     The privacy loss of the printed auction differs from the claimed loss: see `loss`. In the corrected auction, the
     Laplace noise of the counters has scale (2T + 1) h/epsilon for T rounds and h levels of the counters, and the error
-    bound and the reserve follow from this scale. In the corrected auction prices follow the counts, counts never fall,
-    and a holder is outbid by more than s' bids. With an epsilon near 10^9 the noise is zero, so that a run shows the
-    effect of the rules alone.
+    bound and the reserve follow from this scale. In the corrected auction prices follow the counts, and counts never
+    fall. A holder is outbid by more than s' bids, where s' is the supply less the reserve. With an epsilon near 10^9
+    the noise is zero, so that a run shows the effect of the rules alone.
 
     Raises:
         InvalidInput: a number is out of range.
-        Refused: the reserve leaves no copy, or rho n - 2E is not above 0. The message gives sizes that are large
-            enough.
+        Refused: the reserve leaves no copy, or the halting threshold rho n - 2E is not above 0, where E bounds the
+            error of all counts. The message gives sizes that are large enough.
 
     Example:
         >>> from confide.allocation import instance_a

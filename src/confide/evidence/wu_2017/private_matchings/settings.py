@@ -1,8 +1,8 @@
 """Printed constants of the source's three auctions: rounds, counters, error, reserve, and the privacy loss of the
 printed noise.
 
-Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as the
-proofs mean. The source writes "log" for both.
+Numbers are as printed unless a name says otherwise. Logarithms of horizons (numbers of steps) are to base 2. All other
+logarithms are natural, as the proofs mean. The source writes "log" for both.
 
 Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
 
@@ -98,8 +98,8 @@ _SIMPLE = 10**6
 
 
 def as_meant(value: float | Fraction) -> Fraction:
-    """The fraction with a small denominator that rounds to the given double, if one exists: 1/30 for the double nearest
-    to 1/30. Otherwise the shortest decimal number that rounds to the double.
+    """The fraction with a small denominator that rounds to the given double, such as 1/30 for the double nearest to
+    1/30. If no such fraction exists, the result is the shortest decimal number that rounds to the double.
 
     Numbers of rounds must be exact. At increment 1/30 and tolerance 1/30 the number 8/(alpha rho) of rounds is 7200.
     For the doubles just below 1/30 the computed number would be 7201.
@@ -154,7 +154,7 @@ class PrintedSetting(Declared):
     @property
     def l1_sensitivity(self) -> int:
         """Largest total l1 distance of all streams of bids and reports when one bidder is replaced, over all possible
-        runs. The source says 2T.
+        runs. The source says 2T for T rounds.
         """
         raise NotImplementedError
 
@@ -326,7 +326,7 @@ class BidsSetting(PrintedSetting):
 
     @property
     def l1_sensitivity(self) -> int:
-        """The l1 sensitivity 2T, because a bidder's report comes in the same round as their bid."""
+        """The l1 sensitivity 2T for T rounds, because a bidder's report comes in the same round as their bid."""
         return 2 * self.rounds
 
     @property

@@ -280,8 +280,8 @@ class Bookkeeping(Declared):
 
     @property
     def bids(self) -> int:
-        """The largest number n + 2n ceil(1/alpha) of bids. Here s' is the effective supply, and s' + 2E is at most
-        twice s' - 2E.
+        """The largest number n + 2n ceil(1/alpha) of bids. The factor 2 is a bound on (s' + 2E)/(s' - 2E), where s' is
+        the effective supply.
         """
         return self.people * (1 + 2 * math.ceil(1 / as_meant(self.increment)))
 

@@ -116,8 +116,8 @@ def averages_are_an_equilibrium() -> Recomputed:
     correction="It is so with a = 1/2 too (erratum 3): with .110 noise seems 2.1 times as large.",
 )
 def constant_of_the_tail() -> Recomputed:
-    """The largest constant a for which P[|Y| > x] <= 2 exp(-a x^2) holds at all x up to 36, compared with ln2/(2 pi).
-    The constant a falls to 1/2 as the largest x grows.
+    """The largest constant a for which P[|Y| > x] <= 2 exp(-a x^2) holds at all x up to 36 for a standard normal Y,
+    compared with ln2/(2 pi). The constant a falls to 1/2 as the largest x grows.
 
     The tested x are the amounts by which the certificate of a row exceeds the measured excess, in units of the noise.
     The noise exceeds these amounts with exactly the probability that the certificate states.
@@ -136,8 +136,9 @@ def constant_of_the_tail() -> Recomputed:
 )
 def regret_from_afar() -> Recomputed:
     """Largest regret of gradient descent in one round with slope 1 or -1 on [-1, 1] at step size 1, over all starting
-    points, compared with the bound of Lemma 5.2.5. From the starting point p = 0 the regret is within the bound. With
-    the diameter of the set in place of ||P|| the bound holds for every starting point.
+    points, compared with the bound of Lemma 5.2.5. From the starting point p = 0 the regret is within the bound. The
+    bound contains ||P||, the largest norm of a point of the set. With the diameter of the set in place of ||P|| the
+    bound holds for every starting point.
     """
     actions, slopes = np.linspace(-1.0, 1.0, 201), np.array([-1.0, 1.0])
     regrets = (slopes[:, None] * actions - np.min(slopes[:, None] * actions, axis=1, keepdims=True)).max(axis=0)

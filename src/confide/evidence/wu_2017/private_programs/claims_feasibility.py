@@ -206,8 +206,8 @@ def welfare_of_bundles() -> Recomputed:
     correction="From k d^(2/3)/epsilon^(4/3) on (erratum 12).",
 )
 def people_for_flags() -> Recomputed:
-    """Exponent of epsilon in the least number n of people for which the loss k d/epsilon of RoundDude is below the loss
-    n (d epsilon)^(1/3) of PAlloc, compared with -7/3.
+    """Exponent of epsilon in the least number n of people for which RoundDude has a smaller loss than PAlloc, compared
+    with -7/3. The losses are k d/epsilon and n (d epsilon)^(1/3), for k goods and bundles of d goods.
     """
     k, d = 10.0, 2.0
     n = [brentq(lambda n, e=epsilon: n * (d * e) ** (1.0 / 3.0) - k * d / e, 1e-3, 1e9) for epsilon in (0.5, 1.0)]

@@ -161,8 +161,8 @@ def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
 
 
 def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, failure_probability: float) -> float:
-    """Margin B = 8 (ln n + ln(3 k/beta))/epsilon' of Algorithm 9. The threshold of each row's flag is below the row's
-    supply by B.
+    """Margin B = 8 (ln n + ln(3 k/beta))/epsilon' of Algorithm 9, where epsilon' is the privacy loss of one flag
+    (`printed_flag_epsilon`). The threshold of each row's flag is below the row's supply by B.
 
     Args:
         people: number n of people.

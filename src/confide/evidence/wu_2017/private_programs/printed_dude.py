@@ -72,7 +72,8 @@ class PrintedDescent(Descent):
       **MECHANISM_WORDS, l2_sensitivity="sensitivity")
 @dataclass(frozen=True)
 class PrintedDude(PrivDude):
-    """Algorithm 8 as printed: best responses averaged over all rounds, to prices with the printed noise and step.
+    """Algorithm 8 as printed: best responses to prices, averaged over all rounds. The prices are computed with the
+    printed noise and the printed step size.
 
     In the source the line with the update of prices is missing, so the sign of the update is unknown. The source writes
     the gradient as load - b for supply b, while prices must rise with load (erratum 1). Prices stay in the box [0, 2

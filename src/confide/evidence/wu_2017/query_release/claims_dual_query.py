@@ -74,8 +74,8 @@ def _worst_loss(game: DualQuery) -> float:
     correction="The two laws agree to 1e-15.",
 )
 def sampling_is_selection() -> Recomputed:
-    """Largest relative difference between the printed weights exp(-eta sum A) and the weights exp(e r/(2 Delta)) of an
-    exponential mechanism.
+    """Largest relative difference between two weights of a query. The printed weight is exp(-eta sum A), for the
+    payoffs A of earlier rounds, and an exponential mechanism has the weight exp(e r/(2 Delta)).
 
     In round t, the exponential mechanism has privacy loss e = 2 eta (t - 1)/n, score r = sum of q(x) - q(D) over the
     records x of earlier rounds, and score sensitivity Delta.
@@ -334,7 +334,7 @@ def samples_of_a_round() -> Recomputed:
 )
 def accuracy_bound() -> Recomputed:
     """Largest ratio of the error bound proved in section D3 of the specification to the claimed bound alpha, over a
-    grid of printed settings with oracle gap alpha/4.
+    grid of printed settings. Best responses may miss the best payoff by alpha/4.
     """
     worst = 0.0
     for alpha, queries, attributes, beta in product((0.05, 0.2, 0.5), (4, 10**3, 10**6), (2, 50, 10**4), (0.01, 0.5)):
@@ -485,7 +485,7 @@ def promise_for_the_experiments() -> Recomputed:
 )
 def weaker_than_others() -> Recomputed:
     """Slope of the promised error from 1e10 to 1e13 records on a logarithmic scale, at epsilon = 1, compared with the
-    Remark's -1/3. The error bound of Hardt and Rothblum has slope -1/2.
+    slope -1/3 in Remark 3.4.6. The error bound of Hardt and Rothblum has slope -1/2.
     """
     log_queries, log_universe = math.log(2 * 10**5), 30 * math.log(2)
 

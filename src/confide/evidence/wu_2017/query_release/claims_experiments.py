@@ -319,8 +319,8 @@ def eight_percent() -> Recomputed:
     attributes at (1, .001).
 
     Each size has 100,000 marginals, except 50 attributes with all 19,600. There is one run for each size, with the
-    search settings of the study. The claimed 8 % holds if every size is within a point of it, from 7 % to 9 %. The
-    claim holds with a correction if only the mean over sizes is within a point of 8 %.
+    search settings of the study. The claimed 8 % holds if the error at every size is from 7 % to 9 %. The claim holds
+    with a correction if only the mean over sizes is from 7 % to 9 %.
     """
     search = LocalSearch(flips_per_variable=4, flips=500, random_starts=0)
     errors = []

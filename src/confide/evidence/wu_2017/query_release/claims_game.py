@@ -301,8 +301,8 @@ def sign_in_the_proof() -> Recomputed:
     correction="For 400 pairs of strategies the error is at most the least alpha, and reaches it.",
 )
 def equilibrium_answers() -> Recomputed:
-    """Largest ratio of the error to alpha for 400 pairs (u, w), where alpha is the least number for which the pair is
-    an alpha-equilibrium.
+    """Largest ratio of the error to alpha for 400 pairs (u, w) of mixed strategies of the data player and the query
+    player. Here alpha is the least number for which the pair is an alpha-equilibrium.
     """
     g, worst = study_generator(5, "claims", "pairs"), 0.0
     values = _conjunctions(3, 2)
@@ -377,8 +377,8 @@ def printed_signs() -> Recomputed:
     """Largest error of the full game with the printed update and the best response of the analysis, compared with the
     error bound.
 
-    Each of the two signs would be right alone, as the set Q of queries is closed under negation. Together the two signs
-    reinforce errors.
+    The printed update has one sign of the payoff, and the best response of the analysis the opposite sign. Each sign
+    would be right for both players, as the set Q of queries is closed under negation. Opposite signs reinforce errors.
     """
     values = _conjunctions(6, 3)
     truth = _table(1, 64, 60) @ values

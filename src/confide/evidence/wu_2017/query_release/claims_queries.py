@@ -176,8 +176,9 @@ def _laws_of_bits(width: int) -> tuple[NDArray[np.int64], _Floats]:
                "away in 50 laws.",
 )
 def marginals_without_signs() -> Recomputed:
-    """Largest error of 2^-3 sum over T of p_T(D), which the source prints without signs for the all-on marginal of 3
-    attributes, over 50 laws. With the signs (-1)^|T| the formula has no error.
+    """Largest error of 2^-3 sum over T of p_T(D) over 50 laws. Here p_T is the parity of a subset T of 3 attributes,
+    and the source prints the sum without signs for the marginal of records with all 3 attributes on. With the signs
+    (-1)^|T| the formula has no error.
     """
     records, laws = _laws_of_bits(3)
     worst, off, signed = 0.0, 0.0, 0.0
@@ -242,8 +243,8 @@ def parities_are_not_counts() -> Recomputed:
     """Largest log ratio of the probabilities of one draw in round t = 3, for queries with values +1 and -1, as a
     multiple of the charged loss 2 eta (t - 1)/n.
 
-    The data are n records of one bit, which are all 1 or all 1 but one, and the step size is eta = 4. The records of
-    all earlier rounds have even parity.
+    The data are n records of one bit. In one data set all bits are 1, and in its neighbour all bits except one are 1.
+    The step size is eta = 4. The records of all earlier rounds have even parity.
     """
     n, eta, rounds_before = 20, 4.0, 2
 

@@ -24,7 +24,8 @@ __all__ = ["MisprintedRows", "PrintedIntegerProgram", "PrintedRows", "printed_pa
 
 
 def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
-    """The printed constraint (row) for a parity query over a set S of attributes: `sum x = 2 d + c - 1`. No record with
+    """The printed constraint (row) for a parity query over a set S of attributes: `sum x = 2 d + c - 1`. The sum is
+    over S, d is a whole number, and the binary variable c says whether the record satisfies the query. No record with
     three ones in S satisfies the printed row.
 
     Args:

@@ -259,7 +259,7 @@ FIGURE_2 = (KDD99.records, 1.2, 170, 1750)
 FIGURE_3 = {50: 200, 250: 400, 500: 1000, 1000: 2000, 2000: 3000, 4000: 4000, 8000: 5500, 16_000: 7000, 32_000: 9000,
             64_000: 14_000, 128_000: 25_000, 512_000: 50_000}
 """Mapping from the number of attributes to the number of samples in Figure 3. The text gives the first and the last
-number, and the authors' public prototype gives those between.
+number of samples, and the authors' public prototype gives the numbers between.
 """
 
 FIGURE_3_ETA = 0.4

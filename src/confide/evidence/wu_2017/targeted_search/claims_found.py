@@ -4,7 +4,9 @@ Each public function recomputes the evidence for a claim. The argument `line` of
 plain-text copy of the source that was checked.
 
 Target is the source's search without privacy, PTarget the private search. An examination asks whether one vertex is a
-target, and I is the set of examined vertices. A component is a set of connected targets.
+target, and I is the set of examined vertices. A component is a set of connected targets. In the first, second and third
+regime, an infected person leaves the simulated target group with probability .5, .8 and .9. Targets are fragmented in
+the third regime.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def printed_search(
     cap: int | None = None,
 ) -> FoundTargets:
     """Run the private search as printed. As guarantees, the result contains the printed privacy claim, marked as false,
-    and a statement without content.
+    and a statement that promises no privacy.
 
     Args:
         investigation: graph, seeds (known targets), and the oracle that says whether an examined vertex is a target.

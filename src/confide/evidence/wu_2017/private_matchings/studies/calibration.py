@@ -2,8 +2,8 @@
 the counts.
 
 There are 10^6 bidders and 50 goods of 16,000 copies, epsilon is 1, and the failure probability is .01 (spec allocation
-section 4). A quick run has 20,000 bidders, 10 goods of 1,600 copies and epsilon = 10, so that supply times epsilon is
-the same, and failure probability .1.
+section 4). A quick run has 20,000 bidders, 10 goods of 1,600 copies, epsilon = 10 and failure probability .1. The
+product of supply and epsilon is that of a full run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measured welfare and excess for bundles, knapsacks, schedules, games and shared projects. Spec convex_programs 9.5.
 
-All instances are simulated. They are drawn with other seeds than those of the specification, so the numbers are similar
-but not equal to the specification's numbers.
+All instances are simulated. The seeds are not those of the specification, so the numbers are similar but not equal to
+the specification's numbers.
 """
 
 from __future__ import annotations

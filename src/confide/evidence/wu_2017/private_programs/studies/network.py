@@ -1,8 +1,8 @@
 """Routes through the network "polska" of SNDlib, which the package topohub ships. Spec convex_programs 9.8.
 
-There are 9,943 unit users, half of them in the reverse direction. Costs are uniform on [0, 1], paths have up to six
-arcs, and not using the network costs 6. Capacities are three quarters of the largest load without prices. A quick run
-has every fifth user.
+There are 9,943 users with one unit of flow each, half of them in the reverse direction. Costs are uniform on [0, 1],
+paths have up to six arcs, and not using the network costs 6. Capacities are three quarters of the largest load without
+prices. A quick run has every fifth user.
 """
 
 from __future__ import annotations

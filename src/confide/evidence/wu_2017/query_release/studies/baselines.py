@@ -1,9 +1,9 @@
 """Comparisons that the published figures lack: DualQuery and simple baselines on the same queries, with the same
 budget.
 
-The study uses positive and signed marginals of two tables. It compares DualQuery with noise on every count and finds
-the number of queries at which the errors of both are equal. Further data are independent attributes, and correlated
-attributes that do not come from columns. Spec query_release F and erratum 15.
+The study uses positive and signed marginals of two tables. It compares DualQuery with noise on every count, and finds
+the number of queries at which the two methods have equal errors. Further data are independent attributes, and
+correlated attributes that do not come from columns. Spec query_release F and erratum 15.
 """
 
 from __future__ import annotations
