@@ -216,8 +216,8 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
 
     Returns:
         A probability in [1/2, 1]: the guess that `group_losses` states for one person. If a step adds or removes a
-        record, the guess is computed for a group of two, because one record is removed and another one added. The
-        result is 1 if no promise covers all that the audience sees.
+        record, the guess is computed for a group of two, because replacing a record takes two such steps. The result is
+        1 if no promise covers all that the audience sees.
     """
     made = tuple(promises)
     return min((_right(mechanism, made, audience, unit, 2 if unit is Relation.ADD_OR_REMOVE else 1)
@@ -398,8 +398,8 @@ _NOT_STATED = ("The loss of a group, such as a household, is not stated, since n
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
-    """A table of the losses of one person and of groups of 2, 5 and 10 people; a sentence in its place if no loss is
-    stated.
+    """A table of the losses of one person and of groups of 2, 5 and 10 people. If no loss is stated, a sentence
+    replaces the table.
 
     Args:
         mechanism: the mechanism that runs.

@@ -48,8 +48,8 @@ def exponential_mechanism(
     sensitivity)).
 
     Each draw is epsilon-DP, and also (epsilon^2/8)-zCDP because it is of bounded range. All draws together cost `size`
-    times as much as one draw. Secure draws are exact for the weights, which are doubles, and epsilon keeps a margin of
-    2^-37 for the rounding of the weights.
+    times as much as one draw. Secure draws follow the weights exactly. The weights are rounded to doubles, and a
+    relative margin of 2^-37 of epsilon covers this rounding.
 
     Args:
         scores: (k,) finite numbers, private; larger is better.

@@ -128,8 +128,8 @@ class JournalNoise(PassingNoise):
     def note(self, stream: Stream, text: str) -> None:
         """Write down, before the first draw, the purpose of all streams whose names begin with the given words.
 
-        Raw material such as exponentials and words is requested without parameters. Requests for raw material look the
-        same in every run, so only a note keeps stored draws from serving another run.
+        Raw material, which `exponential` and `words` draw, is requested without parameters. Requests for raw material
+        look the same in every run, so only a note keeps stored draws from serving another run.
 
         Args:
             stream: first words of the draws' names.
