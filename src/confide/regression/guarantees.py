@@ -77,8 +77,8 @@ class Figures:
             clipped.
         accuracy: proved bound on ||coef - theta||^2.
         typical_error: predicted E||estimate - theta||^2 when everybody is truthful; not a bound.
-        failure_probability: probability that the event behind the bounds fails, by the spectrum or by more misreports
-            than tolerated.
+        failure_probability: probability that the bounds do not apply, because eigenvalues leave their bounds or because
+            there are more misreports than tolerated.
     """
 
     loss: PureDP | ApproxDP

@@ -1,9 +1,9 @@
 """A private linear regression with confidence intervals, in the interface of scikit-learn.
 
-The class runs the release of this mechanism family alone, without payments. The class uses the same map of records,
-exact moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from
-the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is
-installed, the estimator works in scikit-learn's pipelines and searches.
+The class runs the release of `PrivateTruthfulRegression` alone, without payments, with the same map of records, exact
+moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from the
+data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is installed,
+the estimator works in scikit-learn's pipelines and searches.
 """
 
 from __future__ import annotations
@@ -444,7 +444,7 @@ class PrivateRegression:
             non_deterministic=not (isinstance(self.noise, Noise) and self.noise.kind == "simulated"))
 
     def get_metadata_routing(self) -> Any:
-        """The metadata that scikit-learn may pass on if its metadata routing is switched on: no weights."""
+        """The request object for scikit-learn's metadata routing, in which `score` requests no sample weights."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         found = MetadataRequest(owner=self)

@@ -467,8 +467,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def prediction_bound(self) -> float | None:
-        """The bound R + s t at which predictions are clipped, after debiasing; None where predictions are
-        not clipped.
+        """The bound R + s t at which predictions are clipped, after debiasing; None where predictions are not clipped.
+        R is `longest_peers`, s is `noise_scale`, and t is the `clip` of the payment scheme.
         """
         if self.payment.clip is None:
             return None
