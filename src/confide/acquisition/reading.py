@@ -95,7 +95,7 @@ def read_reports(
 
     Args:
         source: the table.
-        role: role of the column of reports.
+        role: the campaign file's entry for the column of reports.
         roster: the public list of ids.
         identity: the id column, or "row".
         rule: virtual cost of the prior, which rejects impossible reports; None where every number is possible.
@@ -130,7 +130,7 @@ class Submissions:
 
     Args:
         source: the table.
-        role: role of the column of records.
+        role: the campaign file's entry for the column of records.
         roster: the public list of ids.
         identity: the id column, or "row".
         drawn: the final contracts.

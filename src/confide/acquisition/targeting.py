@@ -65,7 +65,7 @@ def outside_option(
 
 @dataclass(frozen=True, kw_only=True)
 class PriceSetting(Declared):
-    """The public parameters, which are fixed before anybody reports.
+    """The public parameters of a campaign that buys a mean, which are fixed before anybody reports.
 
     Args:
         prior: prior of everybody's sensitivity, or one prior for each person.

@@ -1,4 +1,5 @@
-"""The best weights at a fixed r = 1/S where no weight may exceed a cap and no virtual cost exceeds 1.
+"""The best weights at a fixed r = 1/S, where no weight may exceed a cap and no virtual cost exceeds 1. S is the spread
+of the noise.
 
 Let g be the price of variance, psi a user's virtual cost and w the user's weight. The problem at a given r is
 
@@ -113,7 +114,7 @@ class Crowd(NamedTuple):
         r: inverse 1/S of the noise spread.
         g: price of variance.
         cap: the largest weight.
-        room: inverse of the largest weight, 1/cap; a whole number where the cap is the inverse of one.
+        room: inverse of the largest weight, 1/cap; a whole number where the cap is the inverse of a whole number.
         anchor: ease from which the eases t are measured.
         offset: (n,) eases t from the anchor, falling.
         price: (n,) coefficients a of the squared weights.
@@ -197,7 +198,7 @@ def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor
         r: inverse 1/S of the noise spread, > 0.
         room: inverse of the largest weight, 1/cap.
         anchor: ease from which eases are measured.
-        centre: number of first users from which sums are counted.
+        centre: number of users at the beginning of the order. Every running sum is reduced by the sum over these users.
     """
     n = ease.size
     terms, sums = np.empty((5, n)), np.zeros((5, n + 1))

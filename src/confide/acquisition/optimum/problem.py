@@ -1,7 +1,9 @@
 """The platform's objective, which is the error and the payments of a weighted mean of noisy records, and its reduction
 to weights.
 
-The problem is, over weights w >= 0 that sum to 1 and local levels y, to minimise
+The problem is to minimise the following cost over weights w >= 0 that sum to 1 and local levels y. In the cost psi are
+the users' virtual costs, g is the price of the records' variance, kappa the price of the noise, and S the spread of the
+noise:
 
     g sum w^2 + kappa S + sum (1 - psi) w^2/S + sum psi y,     S = sum w^2/y.
 

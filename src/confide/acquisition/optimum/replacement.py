@@ -45,7 +45,9 @@ LAST_DIGITS = 2e-15
 BLOCK = 2**18
 """Number of exchanges that are processed together."""
 FEW = 3 * 10**6
-"""Product of the number of exchanges and the number of winners up to which each exchange is searched separately."""
+"""Product of the number of exchanges and the number of users with weight, up to which each exchange is searched
+separately.
+"""
 
 
 class Replaced(NamedTuple):
@@ -131,7 +133,7 @@ def replaced_values(
 
 @dataclass(frozen=True, eq=False)
 class Exchanges:
-    """Exchanges of a user's virtual cost for another one.
+    """Exchanges of a user's virtual cost for another virtual cost.
 
     Args:
         persons: (t,) place of the exchanged user among the sorted users; the number of sorted users for a user who

@@ -1,18 +1,18 @@
 """The cheapest weights and noise, globally, with a certificate.
 
-`solve` sorts the users who can have weight at all, searches over r = 1/S, and computes the privacy levels that the
-weights imply for every user.
+`solve` sorts the users who can have weight at all, searches over r = 1/S, where S is the spread of the noise, and
+computes the privacy levels that the weights imply for every user.
 
-Source: spec two_part_acquisition section 7; it replaces Algorithm 1 of Fallah, Makhdoumi, Malekian and Ozdaglar.
+Source: spec two_part_acquisition section 7, in place of Algorithm 1 of Fallah, Makhdoumi, Malekian and Ozdaglar.
 
 The search is branch and bound over r = 1/S with the exact inner solve, followed by a polishing step. All computations
 use units where kappa = 1.
 
 The search minimises the cost h(r) = 1/r + V(r), where V is concave. Between two values of r, V lies above its chord,
 and the sum of 1/r and a chord has a minimum in closed form. The cell with the smallest bound is split until the value
-of the best weights is within the tolerance of that bound. The error of the weights is only of the order of the square
-root of the value's error, so the best r is polished. The cost h(r) has no local minimum where the weights jump, so the
-root of its slope is found next to the best r.
+of the best weights is within the tolerance of that bound. The weights are accurate only to about the square root of the
+value's error, so the best r is then polished. The cost h(r) has no local minimum where the weights jump, so polishing
+finds the root of the slope of h next to the best r.
 
 Source: spec two_part_acquisition section 7.
 
@@ -24,7 +24,8 @@ exact. So the outcome is an exact minimum over a fixed set, and each user's diff
 virtual cost. Payments by differences of the values therefore make truth the best report. With an approximate optimum
 found in another way, truth need not be the best report.
 
-Source: spec two_part_acquisition section 8; it repairs Theorem 3 of Fallah, Makhdoumi, Malekian and Ozdaglar.
+Source: spec two_part_acquisition section 8, in place of Theorem 3 of Fallah, Makhdoumi, Malekian and Ozdaglar, which
+    has an error.
 """
 
 from __future__ import annotations
