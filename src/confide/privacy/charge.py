@@ -1,4 +1,5 @@
-"""The charge of a run as a list of named lines, the cost of one draw of noise, and the remaining balance of each line.
+"""The charge of a run, the cost of one draw of noise, and the remaining balance of each line of the charge. A charge is
+the privacy loss that the ledger records for a run, as a list of named lines.
 
 Costs are exact rational numbers, computed from the doubles of the events. An epsilon counts as the decimal number that
 is written for the double, so 0.1 counts as 1/10. A rho or a mu counts as the double itself.

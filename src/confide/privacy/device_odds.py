@@ -97,8 +97,8 @@ class NoiseSize:
 
 
 def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | None:
-    """The odds or the noise of a device that follows these instructions; None if the instructions ask for no
-    information.
+    """The odds or the noise of a device that follows the given instructions; None if the typed number can have only one
+    value, so that the report says nothing.
 
     Args:
         instructions: the instructions of a device, as in `LocalKind.device`.

@@ -104,7 +104,7 @@ class Filter:
         total: the cost spent so far.
 
     Raises:
-        InvalidInput: an unlimited budget, or one without the delta that its rule needs.
+        InvalidInput: an unlimited budget, or a budget without the delta that the rule needs.
 
     Example:
         >>> from confide.contract import Relation

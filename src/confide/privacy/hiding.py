@@ -1,4 +1,5 @@
-"""Warnings about privacy promises that hide next to nothing: they are finite, so not vacuous, but of no practical use.
+"""Warnings about privacy promises that hide next to nothing. Such promises are finite, and therefore not vacuous, but
+they are of no practical use.
 
 A loss is judged by the probability of a right guess between two neighbours, such as two possible records of the
 participant. Both neighbours are equally likely before the output is seen. A warning is given if the probability of a

@@ -30,7 +30,7 @@ from confide.contract.wire import from_parts, wire, wire_parts
 __all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
 EVERYBODY = "everybody"
-"""The person named in an entry that is about all people, as in a rehearsal."""
+"""The person named in an entry that is about all people, as when the reports of all people are simulated."""
 
 Notion = Literal["epsilon", "rho"]
 

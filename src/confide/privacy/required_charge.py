@@ -2,7 +2,8 @@
 its promises, and the two must agree.
 
 A mechanism that promises epsilon = 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over.
-Before a charge, the price of the events by the filter's own rules is therefore compared with each promise.
+Before a charge, the price of the events, which is their cost by the filter's own rules (`filter.price`), is therefore
+compared with each promise.
 
 For an account with the rule "basic" the check shows: a mechanism that keeps its promises loses no more than it is
 charged for. For a promise (epsilon, delta), the price of the events at that delta is at least as large in both numbers.

@@ -58,8 +58,9 @@ _Integers = NDArray[np.int64]
 @renamed(distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class TreeCounter:
-    """A tree counter of k running counts over N steps. At every step one block of each stream is finished, and its sum
-    is released with noise. A count is the sum of the released blocks that make up the stream so far.
+    """A tree counter of k running counts over N steps. Every count adds up a stream of increments. At every step one
+    block of consecutive steps is finished in each stream, and the block's sum is released with noise. A count is the
+    sum of the released blocks that make up the stream so far.
 
     Privacy: the published counts are computed from the released block sums, so it is enough to bound the loss of these
     sums. Along any history of releases, each true block sum is a function of the data. The log density ratio of the

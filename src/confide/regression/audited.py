@@ -10,8 +10,8 @@ shows that the printed proof of privacy fails.
 Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
 
 The worst-case neighbours of the mechanism are submissions in which one participant hands in a different record.
-Worst-case submissions pass through the mechanism's own `run`, so they are raw: too long, too large, not finite,
-submitted twice, or absent.
+Worst-case submissions pass through the mechanism's own `run`, which must accept raw records: records that are too long,
+too large, not finite, submitted twice, or absent.
 """
 
 from __future__ import annotations

@@ -229,8 +229,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     @property
     def cost_of_lying(self) -> float:
-        """The expected loss from reporting the opposite of one's bit if all others are truthful, which is the same for
-        both bits.
+        """The expected loss from reporting the opposite of one's bit if all others are truthful. The loss is the same
+        for both bits.
 
         The loss is b (E[p | 1] - E[p | 0])^2, where b is the weight of the scoring rule. Under Beta(s, t) and the rule
         B_{1,2} the loss equals 2/(s + t + 1)^2.

@@ -103,7 +103,7 @@ class PrivateRegression:
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public bounds (lower, upper) of the response.
         neighbours: relation between neighbouring data sets. With "replace", neighbouring data sets differ in one row
-            that is replaced. The releases are proved for no other relation between data sets.
+            that is replaced. The privacy of the releases is proved for this relation alone.
         release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
             `smallest_eigenvalue`), or "auto". The setting "auto" chooses the release with the least predicted error of
             a prediction among the releases that the settings allow.
@@ -115,8 +115,8 @@ class PrivateRegression:
         smallest_eigenvalue: public lower bound on the eigenvalues of E[x x'] of the scaled rows, for "ridge".
         level: coverage of the noise part of each interval, and of its sampling part.
         noise: noise source; by default secure noise, fresh for each fit, which accepts no seed. `Noise.simulated(seed)`
-            is for studies and tests. Simulated noise draws the same numbers in every fit, and results with it are no
-            release.
+            is for studies and tests. Simulated noise draws the same numbers in every fit, and results with simulated
+            noise must not be released.
         ledger: ledger that is charged before a fit reads any value. If the ledger refuses, the estimator stays as it
             was.
         account: account of the ledger with the budget, for the audience "public" and the relation "replace".

@@ -1,9 +1,9 @@
 """Algorithm 2 of Cummings et al. 2015, corrected: a private regression that pays for truthful answers.
 
 Every player is assigned to one of two groups at random. A player is paid for the accuracy of a prediction: the other
-group's private estimate predicts the posterior mean that the player's own answer implies. The estimates are ridge
-regressions constrained to a ball, plus noise. The payment estimates and the public release are all on the billboard,
-and each payment follows from the billboard and the player's own record.
+group's private estimate (payment estimate) predicts the posterior mean that the player's own answer implies. The
+payment estimates are ridge regressions constrained to a ball, plus noise. The payment estimates and the public release
+are all on the billboard, and each payment follows from the billboard and the player's own record.
 
 Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 5, 7.1.
 """

@@ -228,7 +228,8 @@ class RecordMap:
     response_bound: float
 
     def clip(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Usable records (X, y, null) for payments; null rows are zero.
+        """Usable records for payments: features X (m, d), responses y (m,), and null (m,), which is True for a null
+        record. The rows of null records are zero.
 
         The result is the same to the last bit for a record alone on the participant's device and in the operator's
         batch.

@@ -89,7 +89,7 @@ def replacement_sensitivity(ridge: float, radius: float, response: float) -> flo
     replaced.
 
     Args:
-        ridge: weight gamma > 0 of the ridge penalty in the estimate; it does not grow with the number of rows.
+        ridge: weight gamma > 0 of the ridge penalty in the estimate. The weight does not grow with the number of rows.
         radius: radius R > 0 of the ball.
         response: bound Y > 0 on |y|.
 

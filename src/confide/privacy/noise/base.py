@@ -132,7 +132,7 @@ class Noise(ABC):
     @property
     def audited(self) -> bool:
         """Whether an audit records the draws. Audited noise reports the properties of secure noise, but an outcome made
-        with it counts as a study (`Mechanism._outcome`).
+        with audited noise counts as a study (`Mechanism._outcome`).
 
         The property `audited` serves confide's own mechanisms. The noise of any run is wrapped
         (`confide.privacy.noise.given_noise`), and the wrapper does not report whether an audit records the draws.
