@@ -164,7 +164,7 @@ class SecondIdentities:
             record. Every invented report is the best of the reports tried.
         deciding: the smallest number of identities that together can move the mean by the mean's standard error; None
             where all identities together cannot.
-        deciding_pay: average payment of each of the deciding identities.
+        deciding_pay: average payment of one identity among the `deciding` identities.
         group: the smallest number of people who together gain at least the smallest unit of the currency if one of them
             reports falsely. The gain counts their payments less the costs of their privacy losses. None where no report
             that was tried has this effect.

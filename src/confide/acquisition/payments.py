@@ -477,7 +477,7 @@ class PaymentRule(Declared):
     def pay(
         self, reports: ArrayLike, *, present: ArrayLike | None = None, people: ArrayLike | None = None
     ) -> Payments:
-        """Weights, levels and payments.
+        """The weights, privacy levels and payments of all people for given reports.
 
         Args:
             reports: (n,) reports c.

@@ -141,7 +141,8 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
 
     Args:
         setting: the public parameters.
-        budget: budget B > 0 for the total of all payments; it holds in expectation, not for each profile of reports.
+        budget: budget B > 0 for the total of all payments. The budget holds in expectation, not for each profile of
+            reports.
         draws: number of profiles of reports from which the price is chosen, at least 2. As many further profiles
             measure the payments and the error.
         seed: seed of the profiles of reports.

@@ -431,7 +431,8 @@ def solve_capped(
     virtual_costs: ArrayLike, *, weight_cap: float, variance_price: float, noise_price: float, approximation: float,
     outside: float = math.inf, psi_floor: float = 0.0,
 ) -> CappedSolution:
-    """The cheapest weights that do not exceed a cap, and their levels, with S in `capped_spreads`.
+    """The cheapest weights that do not exceed a cap, and the privacy levels under these weights, with the spread S of
+    the noise in `capped_spreads`.
 
     The cost is at most 1 + approximation times the cost at the best S. A problem with n = 10^5 takes a fraction of a
     second.
@@ -487,7 +488,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
     """Virtual costs as an array. A finite cost that exceeds 1 by rounding becomes 1.
 
     Raises:
-        InvalidInput: the costs are not numbers, or one is NaN, below the floor, or finite above 1.
+        InvalidInput: the costs are not numbers, or a cost is NaN, below the floor, or finite above 1.
     """
     floor = non_negative("psi_floor", psi_floor, at_most=1.0)
     try:

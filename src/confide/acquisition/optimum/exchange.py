@@ -313,8 +313,8 @@ def _beyond(
 def exchanged(
     psi: Floats, b: Floats, g: float, sums: Sums, persons: Integers, costs: Floats, places: Integers, out: Floats
 ) -> None:
-    """The value V(r), its slope Q, and the exchanged user's local less central level, for each of some exchanges of a
-    user's virtual cost.
+    """The value V(r), the slope Q of V, and the exchanged user's local level less their central level, for each of some
+    exchanges of a user's virtual cost.
 
     Args:
         psi: (n,) virtual costs of the users who can have weight, sorted.

@@ -55,7 +55,7 @@ class Replaced(NamedTuple):
 
     Args:
         values: (m, k) value V with one virtual cost replaced.
-        differences: (m, k) difference of levels of the user with the replaced virtual cost.
+        differences: (m, k) local level less central level of the user with the replaced virtual cost.
     """
 
     values: Floats
@@ -66,8 +66,8 @@ def replaced_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, variance_price: float, noise_price: float,
     approximation: float | None = None,
 ) -> Replaced:
-    """The value V, and the user's own difference of levels, with that user's virtual cost replaced and all others
-    unchanged.
+    """The value V, and one user's local level less their central level, if the virtual cost of that user is replaced
+    and all other virtual costs stay unchanged.
 
     A computed value exceeds the optimum by at most a relative 1e-13, and is below the optimum only by rounding.
     Differences of levels have an error of about 1e-9 of the local level. Where two optima are nearly tied, the optimum

@@ -247,7 +247,7 @@ def solve(
         tolerance: the relative gap to reach, in [3e-14, 1).
 
     Raises:
-        InvalidInput: no users, a NaN or negative virtual cost, none finite, prices out of range.
+        InvalidInput: no users, a NaN or negative virtual cost, no finite virtual cost, or prices out of range.
         SolverFailed: the gap was not reached, which rounding alone can cause.
 
     Source: spec two_part_acquisition sections 5 to 7.
@@ -362,7 +362,7 @@ def grid_spreads(
 def solve_grid(
     virtual_costs: ArrayLike, approximation: float = 0.01, *, variance_price: float, noise_price: float
 ) -> Solution:
-    """The cheapest weights and levels with S in `grid_spreads`.
+    """The cheapest weights and privacy levels, with the spread S of the noise in `grid_spreads`.
 
     Args:
         virtual_costs: (n,) virtual costs psi in [0, inf]; inf is an absentee, who still counts for the grid of S.
