@@ -280,8 +280,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def rules(self) -> tuple[VirtualCost, ...]:
-        """Rules from reports to virtual costs, raised to the floor: one rule for all people, or one rule for each
-        person. People with equal priors share a rule.
+        """Rules from reports to virtual costs, raised to at least `psi_floor`: one rule for all people, or one rule for
+        each person. People with equal priors share a rule.
         """
         priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
         made: dict[ConcernPrior, VirtualCost] = {}
@@ -345,7 +345,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def lattice(self) -> int:
-        """Number A of steps of the lattice, from public parameters alone."""
+        """Number A of lattice steps for a weight of 1, from public parameters alone."""
         finite_tops = [float(rule.levels.max(initial=self.psi_floor)) for rule in self.rules]
         return lattice_for(self.people, max(finite_tops) / self.psi_floor)
 
@@ -612,7 +612,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """Check that the published steps and total are possible on the mechanism's lattice.
 
         Raises:
-            InvalidInput: the steps are more than the lattice has, or the total is not 0 where no steps are in it.
+            InvalidInput: the steps are more than the lattice has, or the steps are 0 and the total is not 0.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")

@@ -76,7 +76,7 @@ def max_divergence(p: ArrayLike, q: ArrayLike) -> float:
         q: probabilities under a neighbour, same shape.
 
     Returns:
-        nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
+        The divergence in nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
 
     Raises:
         InvalidInput: not two laws over the same outcomes.
@@ -134,7 +134,8 @@ def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
         delta: a probability in [0, 1).
 
     Returns:
-        nats, in [ln(1 - delta), inf]; infinity where more than `delta` of `p` is impossible under `q`.
+        The divergence in nats, in [ln(1 - delta), inf]; infinity where more than `delta` of `p` is impossible under
+        `q`.
 
     Raises:
         InvalidInput: not two laws over the same outcomes, or delta out of range.
@@ -190,7 +191,7 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, alpha: float) -> float:
         alpha: the order, in [1, inf); order 1 gives the limit, which is the Kullback-Leibler divergence.
 
     Returns:
-        nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
+        The divergence in nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
 
     Raises:
         InvalidInput: not two laws over the same outcomes, or an order below 1.

@@ -64,7 +64,7 @@ def exponential_mechanism(
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
-        (size,) positions.
+        (size,) positions of the selected items in `scores`.
 
     Raises:
         InvalidInput: scores that are not finite, no items, or a parameter out of range.
@@ -195,7 +195,7 @@ def report_noisy_max(
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
-        The position. The noisy scores are not released.
+        The position of the selected item in `scores`. The noisy scores are not released.
 
     Raises:
         InvalidInput: scores that are not whole numbers, no items, or a parameter out of range.

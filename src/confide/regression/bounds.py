@@ -67,7 +67,8 @@ __all__ = [
 class RidgeBounds(Declared):
     """Error bounds of one ridge estimate: the payment estimate of one group, or the released estimate of all people.
 
-    The number m of rows counts the records in the estimate. If the two groups differ in size, the larger of the two
+    The number m of rows counts the records in the estimate. The bounds lo and hi of the `spectrum` are bounds on the
+    eigenvalues of X'X, and the share alpha is `misreports`. If the two groups differ in size, the larger of the two
     groups' errors counts.
 
     Example:
@@ -123,8 +124,8 @@ class RidgeBounds(Declared):
 
     @property
     def influence(self) -> float:
-        """Y', the largest change of half the gradient by one misreport or absence: Y + max(Y, longest), or 2 Y for lies
-        alone.
+        """Y', the largest change of half the gradient of the sum of squares by one misreport or absence: Y + max(Y,
+        longest), or 2 Y for lies alone.
 
         A lie changes y x by at most 2 Y; an absence removes (x'theta) x - y x, of length at most Y + longest.
         """

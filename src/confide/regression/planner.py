@@ -61,7 +61,7 @@ HOPELESS = 0.95
 """Largest predicted error of an accepted plan, as a share of the error of the zero vector."""
 
 PAYMENT_SHARE = 0.2
-"""Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
+"""Default share of the total epsilon that the payment estimates use (spec truthful_regression section 14)."""
 
 
 class _Warnings(tuple[str, ...]):

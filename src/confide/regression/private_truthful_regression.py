@@ -301,7 +301,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return figures(self)
 
     def guarantees(self) -> Guarantees:
-        """Every guarantee of spec section 7.1, from public parameters alone."""
+        """Every guarantee of section 7.1 of the spec truthful_regression, from public parameters alone."""
         return regression_guarantees(self)
 
     def printed(self) -> tuple[Any, ...]:

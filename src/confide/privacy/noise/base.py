@@ -371,7 +371,7 @@ class Noise(ABC):
             stream: the name of the draw; each name can be drawn once.
 
         Returns:
-            (size,) positions.
+            (size,) positions in `logits`.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.

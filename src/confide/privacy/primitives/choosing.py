@@ -48,7 +48,7 @@ def draw_by_logits(
         line: the line of the charge that pays for each draw.
 
     Returns:
-        (count,) positions.
+        (count,) positions in `logits`.
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
