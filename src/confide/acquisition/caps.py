@@ -1,8 +1,8 @@
 """Bounds on privacy losses, error and payments that hold for any reports, computed from public parameters alone.
 
 Let kappa = `noise_price`, g = `variance_price` and ghat = g / sqrt(kappa). Let w be a person's weight, Q the quadratic
-form of all weights, S the spread of the noise, V the value, and M = max(1, largest virtual cost). Every optimum of
-problem (7) of Fallah et al. 2022 has the following bounds.
+form of all weights, S the spread of the noise, V the least cost of the platform, gamma the price of an error, and M =
+max(1, largest virtual cost). Every optimum of problem (7) of Fallah et al. 2022 has the following bounds.
 
 * The central loss w^2/S is at most sqrt(kappa), since S = sqrt(Q/kappa) and Q >= w^2.
 * The local loss is y = w B / (b S), where b^2 is the person's virtual cost, at least the floor phi, and B = sum b w
@@ -14,8 +14,8 @@ problem (7) of Fallah et al. 2022 has the following bounds.
       f(t) = (1 + t/b) / ((1 + t/sqrt(M)) sqrt(1 + 2 b t + t^2/M)).
 
   The function f falls in b and is therefore largest at the smallest b, which is at the floor of virtual costs. Also the
-  local loss y is at most sqrt(kappa) (1 + (1 + ghat/2)/(2 phi)) for every M, because 2 b w (B - b w) <= Q, and 2
-  sqrt(kappa Q) <= g + 2 sqrt(kappa), the value with a single seller.
+  local loss y is at most sqrt(kappa) (1 + (1 + ghat/2)/(2 phi)) for every M. The reasons are 2 b w (B - b w) <= Q, and
+  2 sqrt(kappa Q) <= g + 2 sqrt(kappa), where g + 2 sqrt(kappa) is the cost with a single seller.
 * The cost of the error is gamma MSE = (V + g |w|^2)/2 <= g + sqrt(kappa). The payments are V - gamma MSE <= sqrt(kappa)
   + g (1 - 1/n)/2.
 

@@ -1,10 +1,11 @@
 """Benchmarks for two-part contracts in the mathematical model, and the rate at which the cost of two-part contracts
 falls with more people.
 
-The cost of every benchmark is gamma MSE + payments of a platform, so that all costs are comparable. In
-`full_information`, people's sensitivities are known. In `pooling`, nobody is asked for a sensitivity. In `local_only`,
-every noisy record is published. In `central_only`, everybody trusts the platform. The other benchmarks are the optimum
-of two-part contracts for the given reports, and approximations of this optimum.
+The cost of every benchmark is gamma MSE + payments of a platform, so that all costs are comparable. MSE is the mean
+squared error, and gamma the price of an error. A person's sensitivity is the weight of their loss towards the platform,
+in [0, 1]. In `full_information`, people's sensitivities are known. In `pooling`, nobody is asked for a sensitivity. In
+`local_only`, every noisy record is published. In `central_only`, everybody trusts the platform. The other benchmarks
+are the optimum of two-part contracts for the given reports, and approximations of this optimum.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class _Allocation(Protocol):
 
 
 def error_cost(allocation: _Allocation, *, variance_price: float, noise_price: float) -> float:
-    """The cost gamma MSE of an allocation's error: g times the sum of squared weights, plus kappa S, where S is the
-    spread of the noise. The rest of the allocation's cost equals the payments on average over reports, though not for
-    each profile of reports.
+    """The cost gamma MSE of an allocation's error: g times the sum of squared weights, plus kappa S, where S = sum
+    w^2/y is the spread of the noise under weights w and local losses y. The rest of the allocation's cost equals the
+    payments on average over reports, though not for each profile of reports.
 
     Args:
         allocation: the result of a solver.
@@ -93,8 +94,8 @@ def _benchmark(found: _Allocation, variance_price: float, noise_price: float) ->
 
 
 def full_information(reports: ArrayLike, *, variance_price: float, noise_price: float) -> Benchmark:
-    """Cost where people are paid what their losses cost them and no rent, as if the platform knew their sensitivities
-    (psi = c).
+    """Cost where each payment equals the cost of the person's losses, without a rent, as if the platform knew the
+    sensitivities. Virtual costs psi then equal the sensitivities c.
 
     Args:
         reports: (n,) sensitivities in [0, 1].
@@ -274,8 +275,8 @@ def scaling_law(
     """The cost of two-part contracts for many people whose sensitivities have a positive density at 0.
 
     The cost falls like n^(-1/4). The rate n^(-1/4) lies between a constant cost (`pooling`) and n^(-1/2)
-    (`central_only`). The formula for the cost is an approximation without a guaranteed error; it is good where g S is
-    small, for spread S of the noise.
+    (`central_only`). The formula for the cost is an approximation without a guaranteed error. The approximation is good
+    where g S is small, where S is the spread of the noise.
 
     Args:
         people: number of people n >= 1.

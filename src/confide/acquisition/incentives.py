@@ -73,8 +73,8 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
         misreports: (k,) reports that the person tries.
 
     Raises:
-        InvalidInput: the position belongs to no person, there is no report to try, or a report that the prior cannot
-            produce.
+        InvalidInput: the position belongs to no person, there is no report to try, or the prior cannot produce one of
+            the reports.
 
     Example:
         >>> from confide.acquisition.payments import PaymentRule
@@ -162,12 +162,12 @@ class SecondIdentities:
             reports falsely but gives its true record. In a third route, the owner invents the record and the report of
             the first identity in both cases, with one identity and with two. The second identity always has an invented
             record. Every invented report is the best of the reports tried.
-        deciding: the smallest number of identities that together can move the mean by its standard error; None where
-            all of them together cannot.
-        deciding_pay: average payment of each of the deciding identities.
+        deciding: the smallest number of identities that together can move the mean by the mean's standard error; None
+            where all identities together cannot.
+        deciding_pay: average payment of one identity among the `deciding` identities.
         group: the smallest number of people who together gain at least the smallest unit of the currency if one of them
-            reports falsely, counted as payments less the costs of their losses; None where no report that was tried has
-            this effect.
+            reports falsely. The gain counts their payments less the costs of their privacy losses. None where no report
+            that was tried has this effect.
         group_gain: gain of the whole group, in the currency; nan where `group` is None.
         draws: number of profiles of reports.
     """

@@ -104,10 +104,10 @@ class Contracts:
     """Contracts of all participants. Only the platform may see the contracts, since they depend on all reports.
 
     Args:
-        lattice: steps, noise and levels of the people who are asked for a record; None where nothing is bought.
+        lattice: steps, noise and privacy levels of the people who are asked for a record; None where nothing is bought.
         payments: (k,) payment of each person who is asked for a record, in the smallest units of the currency, such as
             cents; paid if the person sends the record.
-        solution: weights, levels and cost of all people.
+        solution: weights and privacy levels of all people, and the cost to the platform.
         exact: (n,) payments before rounding, in the currency.
     """
 
@@ -157,7 +157,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     negative, because the payment is computed from the actual contract (ex post) and rounded up to whole smallest units
     of the currency. The class has no parameter epsilon and no `for_budget`, because losses follow from the reports and
     the price of an error. The parameter `largest_local_loss` limits the losses. The function `confide.acquisition.plan`
-    finds the price for a budget or a target.
+    finds the price of an error for a budget or a target error.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -265,7 +265,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def error_price(self) -> float:
-        """The price gamma of one squared width of error, in nats at weight 1."""
+        """The price gamma of one squared width of error. The unit is `price_per_nat`."""
         return self.mse_price * self.width**2 / self.price_per_nat
 
     @property
@@ -280,8 +280,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def rules(self) -> tuple[VirtualCost, ...]:
-        """Rules from reports to virtual costs, raised to the floor: one rule for all people, or one rule for each
-        person. People with equal priors share a rule.
+        """Rules from reports to virtual costs, raised to at least `psi_floor`: one rule for all people, or one rule for
+        each person. People with equal priors share a rule.
         """
         priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
         made: dict[ConcernPrior, VirtualCost] = {}
@@ -293,7 +293,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def payment_rule(self) -> PaymentRule:
-        """The rule from reports to weights, levels and payments, in nats at weight 1."""
+        """The rule from reports to weights, privacy levels and payments. The unit of money is `price_per_nat`."""
         cap = None if self.weight_cap is None else WeightCap(
             weight_cap=self.weight_cap, outside=self.outside, psi_floor=self.psi_floor)
         return PaymentRule(self.rules if len(self.rules) > 1 else self.rules[0], self.variance_price, self.noise_price,
@@ -306,7 +306,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def outside(self) -> float:
-        """The cost of buying nothing, in nats at weight 1; infinite without `largest_local_loss`."""
+        """The cost of buying nothing, in units of `price_per_nat`; infinite without `largest_local_loss`."""
         if self.largest_local_loss is None:
             return math.inf
         return self.error_price * (0.25 if self.known_error is None else self.known_error / self.width**2)
@@ -345,7 +345,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def lattice(self) -> int:
-        """Number A of steps of the lattice, from public parameters alone."""
+        """Number A of lattice steps for a weight of 1, from public parameters alone."""
         finite_tops = [float(rule.levels.max(initial=self.psi_floor)) for rule in self.rules]
         return lattice_for(self.people, max(finite_tops) / self.psi_floor)
 
@@ -600,7 +600,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     def certify(self, billboard: Billboard) -> ErrorCertificate:
         """The certificate of a run. If a participant sends nothing, their weight is missing but the variance of the
-        noise stays, so the bound on the error grows by a factor of at most (A/A')^2.
+        noise stays, so the bound on the error grows by a factor of at most (A/A')^2, where A' of the A steps were
+        received.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
@@ -611,7 +612,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """Check that the published steps and total are possible on the mechanism's lattice.
 
         Raises:
-            InvalidInput: the steps are more than the lattice has, or the total is not 0 where no steps are in it.
+            InvalidInput: the steps are more than the lattice has, or the steps are 0 and the total is not 0.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")

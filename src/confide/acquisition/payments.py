@@ -4,18 +4,20 @@ The payment is t = eps_c + c d + rent, where c is the person's report, eps_l and
 central losses, and d = eps_l - eps_c.
 
 At the truth, a person's utility t - c eps_l - (1 - c) eps_c equals their rent. The rent falls to 0 at the highest
-report of their prior, so a person of that type is just willing to take part. People without weight send nothing and are
-paid nothing. `incentive_bound` bounds the gain of a lie from the distance of the computed values to the optimum.
+report of their prior, so a person with the highest report is just willing to take part. People without weight send
+nothing and are paid nothing. `incentive_bound` bounds the gain of a lie from the distance of the computed values to the
+optimum.
 
 Source: spec two_part_acquisition section 4.
 
 A rent is a person's gain from the fact that the platform does not know their sensitivity: the integral of d over all
 reports above their own.
 
-The value V is concave in a person's virtual cost psi, with slope d. Where psi is linear in the report, the integral is
-a difference of two values divided by the slope of psi. This formula is exact even though d jumps and is infinite at psi
-= 0. On an interval where psi is constant, the integral of d is d times the length of the interval. A jump of psi
-contributes nothing to a rent. Where psi is a smooth function, the integral of d is enclosed between two bounds.
+Let V be the least cost of the platform. V is concave in a person's virtual cost psi, with slope d. Where psi is linear
+in the report, the integral is a difference of two values divided by the slope of psi. This formula is exact even though
+d jumps and is infinite at psi = 0. On an interval where psi is constant, the integral of d is d times the length of the
+interval. A jump of psi contributes nothing to a rent. Where psi is a smooth function, the integral of d is enclosed
+between two bounds.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ def exact_rents(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats
     Args:
         cost: virtual cost of all people in `sellers`.
         sellers: people whose rents are computed.
-        replace: function to the values where one of the people has another virtual cost.
+        replace: function that gives V and d if one person has another virtual cost; see `Replace`.
     """
     found = np.zeros(len(sellers.people))
     block = max(1, _TABLE // (len(cost.levels) + 1))
@@ -172,7 +174,7 @@ def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, 
     Args:
         cost: virtual cost of all people in `sellers`.
         sellers: people whose rents are computed.
-        replace: function to the values where one of the people has another virtual cost.
+        replace: function that gives V and d if one person has another virtual cost; see `Replace`.
         tolerance: largest difference between the upper and the lower bound of a rent.
 
     Raises:
@@ -322,7 +324,7 @@ class Payments:
     """Levels and payments of all people, in the order of the users.
 
     Args:
-        solution: weights and levels.
+        solution: weights and privacy levels.
         payments: (n,) payments t >= 0; 0 for people who are asked for nothing, and for people whose payments were not
             requested.
         rents: (n,) rent of each person: the payment less the cost of the person's privacy losses.
@@ -446,7 +448,7 @@ class PaymentRule(Declared):
         return c, here
 
     def solve(self, virtual_costs: ArrayLike) -> Solution:
-        """Weights and levels for given virtual costs."""
+        """The best weights and privacy levels for given virtual costs."""
         prices = {"variance_price": self.variance_price, "noise_price": self.noise_price}
         if self.approximation is None:
             return solve(virtual_costs, tolerance=_TOLERANCE, **prices)
@@ -475,7 +477,7 @@ class PaymentRule(Declared):
     def pay(
         self, reports: ArrayLike, *, present: ArrayLike | None = None, people: ArrayLike | None = None
     ) -> Payments:
-        """Weights, levels and payments.
+        """The weights, privacy levels and payments of all people for given reports.
 
         Args:
             reports: (n,) reports c.

@@ -54,7 +54,7 @@ _MASS = 1e-9
 class ConcernPrior(Declared, ABC):
     """A probability law of reports in [0, 1].
 
-    Source: spec two_part_acquisition, section 4; the paper's F_i.
+    Source: spec two_part_acquisition, section 4; F_i in Fallah et al. 2022.
     """
 
     @property

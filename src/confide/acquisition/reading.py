@@ -94,8 +94,8 @@ def read_reports(
     """The reports, shape (n,). An entry is nan where there is no report, or a report that the belief does not allow.
 
     Args:
-        source: the table.
-        role: role of the column of reports.
+        source: the table of reports.
+        role: the campaign file's entry for the column of reports, with the column's name.
         roster: the public list of ids.
         identity: the id column, or "row".
         rule: virtual cost of the prior, which rejects impossible reports; None where every number is possible.
@@ -129,8 +129,8 @@ class Submissions:
     not count.
 
     Args:
-        source: the table.
-        role: role of the column of records.
+        source: the table of messages.
+        role: the campaign file's entry for the column of records.
         roster: the public list of ids.
         identity: the id column, or "row".
         drawn: the final contracts.

@@ -114,7 +114,7 @@ class Contracted:
     """One person's contract, and whether their message was received.
 
     Args:
-        steps: steps a_i of the person's weight; 0 where the person was asked for nothing.
+        steps: the person's weight in steps of the lattice, a_i; 0 where the person was asked for nothing.
         noise_std: noise scale s_i, in steps.
         epsilon_local: loss towards the platform, in nats.
         epsilon_central: loss towards the public, in nats.

@@ -1,9 +1,9 @@
-"""A prior given by functions of the user: with a piecewise linear virtual cost through knots and exact payments, or
-with the true virtual cost and enclosed payments.
+"""A prior given by a distribution function and a density. Either the virtual cost is piecewise linear through knots,
+and payments are exact, or the virtual cost is the true one, and payments are enclosed between two bounds.
 
 Truth is the best report for any non-decreasing virtual cost. A piecewise linear interpolation through 257 points of the
 true virtual cost therefore loses a little optimality and no incentives. Where bounds on the slope of the true virtual
-cost are known, its payments can be enclosed instead.
+cost are known, the payments for the true virtual cost can be enclosed instead.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class SmoothPrior(ConcernPrior):
         return _ironed(c, self._values(self.distribution, c), psi)
 
     def smooth_virtual_cost(self) -> SmoothVirtualCost:
-        """The true virtual cost, for enclosed payments.
+        """The true virtual cost, for payments that are enclosed between two bounds.
 
         Raises:
             Unsupported: no bounds of the virtual cost's slope are given.

@@ -65,7 +65,7 @@ def outside_option(
 
 @dataclass(frozen=True, kw_only=True)
 class PriceSetting(Declared):
-    """The public parameters, which are fixed before anybody reports.
+    """The public parameters of a campaign that buys a mean, which are fixed before anybody reports.
 
     Args:
         prior: prior of everybody's sensitivity, or one prior for each person.
@@ -141,7 +141,8 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
 
     Args:
         setting: the public parameters.
-        budget: budget B > 0 for the total of all payments; it holds in expectation, not for each profile of reports.
+        budget: budget B > 0 for the total of all payments. The budget holds in expectation, not for each profile of
+            reports.
         draws: number of profiles of reports from which the price is chosen, at least 2. As many further profiles
             measure the payments and the error.
         seed: seed of the profiles of reports.

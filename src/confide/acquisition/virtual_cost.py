@@ -332,9 +332,9 @@ class QuantilePath:
     """A law on [0, 1] with a piecewise linear quantile function, given by the corners of the graph of F.
 
     Args:
-        reports: (k,) non-decreasing reports; equal neighbours make an atom.
-        probabilities: (k,) non-decreasing from 0 to 1; equal neighbours make a gap. The first and the last two
-            probabilities are different, so the law begins and ends without a gap.
+        reports: (k,) non-decreasing reports; equal consecutive reports make an atom.
+        probabilities: (k,) non-decreasing from 0 to 1; equal consecutive probabilities make a gap. The first and the
+            last two probabilities are different, so the law begins and ends without a gap.
     """
 
     reports: NDArray[np.float64]

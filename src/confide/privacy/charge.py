@@ -1,7 +1,8 @@
-"""The charge of a run as a list of named lines, the cost of one draw of noise, and the remaining balance of each line.
+"""The charge of a run, the cost of one draw of noise, and the remaining balance of each line of the charge. A charge is
+the privacy loss that the ledger records for a run, as a list of named lines.
 
-Costs are exact rationals, while events hold doubles. An epsilon counts as the decimal number that is written for the
-double, and a rho or a mu counts as the double itself.
+Costs are exact rational numbers, computed from the doubles of the events. An epsilon counts as the decimal number that
+is written for the double, so 0.1 counts as 1/10. A rho or a mu counts as the double itself.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class DrawCost:
             Gaussian noise.
         rho: the rho of zero-concentrated privacy; None where no rho is known.
         mu_squared: the square of the mu of Gaussian differential privacy; None for other noise.
-        bounded_range: whether the log ratio of the two output probabilities varies by at most `pure` over all outcomes,
-            as in an exponential mechanism.
+        bounded_range: whether the log ratio of an outcome's probabilities under two neighbours varies by at most `pure`
+            over all outcomes, as in an exponential mechanism.
 
     Example:
         >>> DrawCost.laplace(Fraction(1, 2)).rho, DrawCost.gaussian(Fraction(1, 2)).rho
@@ -69,8 +70,8 @@ class DrawCost:
 
     @classmethod
     def selection(cls, epsilon: Fraction) -> DrawCost:
-        """The cost of a draw whose log ratio varies by at most epsilon (bounded range): rho = epsilon^2/8 (spec
-        query_release A2).
+        """The cost of a draw of bounded range: rho = epsilon^2/8 (spec query_release A2). Over all outcomes, the log
+        ratio of the probabilities under two neighbours varies by at most epsilon.
         """
         return cls(pure=epsilon, rho=epsilon**2 / 8, bounded_range=True)
 
@@ -156,7 +157,7 @@ class Line:
         raise NotImplementedError
 
     def open(self) -> OpenLine:
-        """A fresh balance of the line, for one run."""
+        """The full balance of the line, with which a run starts."""
         raise NotImplementedError
 
 
@@ -187,7 +188,8 @@ class Allowance(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedList(Line):
-    """A line that pays for draws in a fixed order: each event of a list pays for the next draw.
+    """A line that pays for draws in a fixed order. The first event of a list pays for the first draw, the second event
+    for the second draw, and so on.
 
     Args:
         listed: the events in order; a `Repeated` event pays for as many draws as it has repetitions.
@@ -238,8 +240,8 @@ class Parallel(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class WithoutDraw(Line):
-    """A part of a bundle that adds a delta to the cost, without any draw of noise. An example is the delta of clamping
-    noise at a bound.
+    """A line of a `Bundle` that adds a delta to the cost, without any draw of noise. An example is the delta of
+    clamping noise at a bound.
 
     Args:
         delta: the cost, a probability in (0, 1].

@@ -1,9 +1,10 @@
-"""Clamped noise, which is cut off at a public bound so that a property holds with certainty, and the delta that the cut
-costs.
+"""Noise that is clamped to a public bound, and the delta that clamping costs. Noise is clamped if a property of the
+output must hold with certainty.
 
 Clamping changes the law only where the noise is beyond the bound. Let t bound the probability that any of the noise
 draws of a run is beyond the bound, on each of two neighbouring data sets. Clamping then makes an epsilon-DP mechanism
-(epsilon, (1 + e^epsilon) t)-DP. Let P and P_2 be the laws without clamping, and P' and P'_2 the laws with clamping:
+(epsilon, (1 + e^epsilon) t)-DP. Let P and P_2 be the laws of the output on the two data sets without clamping, and P'
+and P'_2 the laws with clamping:
 
     P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t
 
@@ -121,13 +122,12 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
 
 
 def added_delta(epsilon: float, tail: Any) -> float:
-    """The bound (1 + e^epsilon) `tail`, rounded up and at most 1, on the delta of clamping noise that is beyond its
-    bound with probability `tail`.
+    """An upper bound on the delta that clamping adds: (1 + e^epsilon) `tail`, rounded up and at most 1.
 
     Args:
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
-        tail: probability that at least one noise of a run is beyond the bound, as a double or a ball (python-flint's
-            `arb`).
+        tail: probability that at least one draw of noise in a run is beyond the bound, as a double or a ball (an
+            interval, python-flint's `arb`).
     """
     from flint import arb
 

@@ -1,13 +1,13 @@
-"""The instructions that a participant's device follows, and the probabilities of the randomising channel that they
-define.
+"""The instructions that a participant's device follows, and the probabilities of the randomising channel that the
+instructions define.
 
 The probabilities are computed from `LocalKind.device` alone, which holds all instructions of the participant's device.
-The program in the browser follows the same instructions as the participant's device. The words for the participant are
-chosen elsewhere.
+The program in the browser follows the same instructions as the participant's device. Other modules write the texts that
+the participant reads.
 
 The answer may influence nothing but the law of the drawn report. Instructions are refused if the mere sending of a
-report would reveal something about the answer. Two examples are an answer that cannot be typed, and an input field that
-serves both for the answer and for the value that the participant puts on privacy.
+report would reveal something about the answer. Two examples are instructions with an answer that cannot be typed, and
+instructions in which one input field serves both for the answer and for the value that the participant puts on privacy.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class NoiseSize:
         half: the distance that the noise does not exceed in half of all draws.
         most: the distance that the noise does not exceed in 19 of 20 draws.
         guessed: the probability that an observer of the report guesses correctly whether the typed number was `low` or
-            `high`, if both were equally likely before.
+            `high`, if both were equally likely before the report was seen.
         low: lower end of the public range of the typed number.
         high: upper end of the public range of the typed number.
     """
@@ -97,8 +97,8 @@ class NoiseSize:
 
 
 def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | None:
-    """The odds or the noise of a device that follows these instructions; None if the instructions ask for no
-    information.
+    """The odds or the noise of a device that follows the given instructions; None if the typed number can have only one
+    value, so that the report says nothing.
 
     Args:
         instructions: the instructions of a device, as in `LocalKind.device`.
@@ -106,8 +106,9 @@ def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | Non
     Raises:
         InvalidInput: instructions that no device can follow.
 
-    Source: the laws of `LocalKind.device`; the best guess from randomised response is what was reported, and from
-        symmetric unimodal noise on one of two numbers the nearer one (Neyman and Pearson 1933).
+    Source: the laws of `LocalKind.device`. After randomised response, the best guess is the reported answer. After
+        symmetric unimodal noise on one of two numbers, the best guess is the number nearer to the report (Neyman and
+        Pearson 1933).
 
     Example:
         >>> found = device_odds({"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"],
@@ -132,7 +133,8 @@ def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | Non
 
 
 def of_hundred(probability: float) -> str:
-    """A probability as a number of cases in 100: a whole number, unless that would wrongly say never or always.
+    """A probability as a number of cases in 100. The number is whole, unless a probability strictly between 0 and 1
+    would be shown as 0 or 100.
 
     Args:
         probability: a probability in [0, 1].

@@ -5,7 +5,7 @@ Every function takes two laws over the same outcomes, as arrays of probabilities
 symmetric unless its docstring says so; a privacy claim has to bound both directions. The functions are the oracle for
 tests of discrete mechanisms: enumerate the output law for two neighbouring data sets and measure their divergence.
 Losses are in nats. Where the support is infinite, merge each tail into one outcome. Merging outcomes never increases a
-divergence, so the measured value stays a lower bound.
+divergence, so the measured value is a lower bound of the divergence.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def max_divergence(p: ArrayLike, q: ArrayLike) -> float:
         q: probabilities under a neighbour, same shape.
 
     Returns:
-        nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
+        The divergence in nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
 
     Raises:
         InvalidInput: not two laws over the same outcomes.
@@ -124,9 +124,9 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
 def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     """The least epsilon at this delta: the maximum over events S with P(S) > delta of ln((P(S) - delta) / Q(S)).
 
-    The maximum is attained where the likelihood ratio is above a threshold. Only the prefixes of the outcomes, sorted
-    by likelihood ratio, are therefore examined. The function is the inverse of `hockey_stick` in epsilon. The value may
-    be negative: for equal laws it is ln(1 - delta).
+    An event of all outcomes with a likelihood ratio above some threshold attains the maximum. Only events of this form
+    are therefore examined. The function is the inverse of `hockey_stick` in epsilon. The value may be negative: for
+    equal laws it is ln(1 - delta).
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -134,7 +134,8 @@ def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
         delta: a probability in [0, 1).
 
     Returns:
-        nats, in [ln(1 - delta), inf]; infinity where more than `delta` of `p` is impossible under `q`.
+        The divergence in nats, in [ln(1 - delta), inf]; infinity where more than `delta` of `p` is impossible under
+        `q`.
 
     Raises:
         InvalidInput: not two laws over the same outcomes, or delta out of range.
@@ -190,7 +191,7 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, alpha: float) -> float:
         alpha: the order, in [1, inf); order 1 gives the limit, which is the Kullback-Leibler divergence.
 
     Returns:
-        nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
+        The divergence in nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
 
     Raises:
         InvalidInput: not two laws over the same outcomes, or an order below 1.
@@ -224,9 +225,9 @@ def exact_mu(p: ArrayLike, q: ArrayLike) -> float:
     function is symmetric.
 
     The pair is mu-Gaussian DP if and only if every likelihood-ratio test between the two laws is no stronger than the
-    test of N(0,1) against N(mu,1). The exact trade-off is piecewise linear between the prefixes of the outcomes, sorted
-    by likelihood ratio, and the Gaussian trade-off is convex. To find mu, it therefore suffices to examine the prefixes
-    of the outcomes.
+    test of N(0,1) against N(mu,1). Sort the outcomes by likelihood ratio. The exact trade-off curve between the two
+    error probabilities is piecewise linear, with a corner for each prefix of the sorted outcomes. The Gaussian
+    trade-off curve is convex. To find mu, it therefore suffices to examine the corners.
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -238,7 +239,7 @@ def exact_mu(p: ArrayLike, q: ArrayLike) -> float:
     Raises:
         InvalidInput: not two laws over the same outcomes.
 
-    Source: Dong, Roth and Su 2022 (Gaussian differential privacy); the vertex argument is ours.
+    Source: Dong, Roth and Su 2022 (Gaussian differential privacy); the argument about corners is ours.
 
     Example:
         >>> from scipy.special import ndtr

@@ -53,8 +53,9 @@ class Event:
 @wire("PureEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
-    """An epsilon-DP release. The epsilon counts as the decimal number that is written for the double, and the
-    computation of a noise scale from epsilon keeps a relative margin of 2^-51.
+    """An epsilon-DP release. The epsilon counts as the decimal number that is written for the double. Noise scales are
+    computed from epsilon with a relative margin of 2^-51, which is larger than the difference between the decimal and
+    the double.
     """
 
     epsilon: float
@@ -89,7 +90,7 @@ class BoundedRangeEvent(Event):
 class RandomizedResponseEvent(Event):
     """One k-ary randomised response. The response is the true category with probability e^epsilon / (e^epsilon + k -
     1), and otherwise one of the other categories, each equally likely. The law of randomised response is known exactly,
-    so it may cost less than a general epsilon-DP release.
+    so a response may cost less than a general epsilon-DP release.
 
     Args:
         epsilon: the loss in nats, >= 0.

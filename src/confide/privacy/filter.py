@@ -36,7 +36,8 @@ class Cost:
     """The exact cost of events by a rule.
 
     Args:
-        epsilon: sum of the epsilons of pure and approximate events, as the decimals that people write.
+        epsilon: sum of the epsilons of pure and approximate events. Each epsilon counts as the decimal number that is
+            written for it.
         delta: sum of the deltas.
         rho: the zCDP cost; 0 except under the rule "zcdp".
         pure: whether all events were `PureEvent`s or other events with a pure epsilon; used under the rule "zcdp" only.
@@ -98,12 +99,12 @@ class Filter:
         rule: rule that adds up charges. "basic" adds their epsilons and deltas. "zcdp" adds their rho and converts the
             sum once, which is better for many small charges. The rule "zcdp" needs a delta in the budget and admits no
             approximate events. While all events are pure, "zcdp" also admits a charge if the sum of all epsilons is
-            within the budget's epsilon. Outputs admitted only by the sum of epsilons lose at most epsilon and add
-            nothing to delta; all other outputs are outputs of a zCDP filter.
+            within the budget's epsilon. Outputs that are admitted only by the sum of epsilons lose at most epsilon, and
+            add nothing to delta. All other outputs are outputs of a zCDP filter.
         total: the cost spent so far.
 
     Raises:
-        InvalidInput: an unlimited budget, or one without the delta that its rule needs.
+        InvalidInput: an unlimited budget, or a budget without the delta that the rule needs.
 
     Example:
         >>> from confide.contract import Relation

@@ -56,7 +56,7 @@ def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float) -> floa
     """The least standard deviation of Gaussian noise that gives (epsilon, delta)-DP: the analytic Gaussian mechanism.
 
     Args:
-        epsilon: the loss in nats, > 0; unlike in the classical formula, it may exceed 1.
+        epsilon: the loss in nats, > 0; epsilon may exceed 1, unlike in the classical formula.
         delta: a probability in (0, 1).
         sensitivity: the largest L2 distance by which one neighbour step can change the query's answer, > 0.
 

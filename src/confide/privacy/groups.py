@@ -1,8 +1,8 @@
 """Group privacy: the privacy loss of several neighbour steps at once, computed from the mechanism's own loss.
 
 A privacy promise is about one step, such as one record. The members of a household, or one person with several rows,
-take several steps together. The loss of a group is computed from the mechanism's own loss in its own notion. A pair
-(epsilon, delta) that was derived for display would give a far larger figure.
+take several steps together. The loss of a group is computed from the mechanism's own loss, in the notion of that loss.
+A pair (epsilon, delta) that was derived for display would give a far larger figure.
 
 Along any path of k neighbours, k steps have the following loss:
 
@@ -206,8 +206,8 @@ def group_losses(
 
 
 def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: Audience) -> float:
-    """The largest probability with which an audience guesses correctly between two possible records of one person. Both
-    records are equally likely before the audience sees the output.
+    """The largest probability with which an audience guesses correctly between two possible records of one person,
+    computed from the mechanism's own loss. Both records are equally likely before the audience sees the output.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
@@ -216,8 +216,8 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
 
     Returns:
         A probability in [1/2, 1]: the guess that `group_losses` states for one person. If a step adds or removes a
-        record, the guess is computed for a group of two, because one record is removed and another one added. The
-        result is 1 if no promise covers all that the audience sees.
+        record, the guess is computed for a group of two, because replacing a record takes two such steps. The result is
+        1 if no promise covers all that the audience sees.
     """
     made = tuple(promises)
     return min((_right(mechanism, made, audience, unit, 2 if unit is Relation.ADD_OR_REMOVE else 1)
@@ -234,8 +234,8 @@ def guess_in_words(
     mechanism: Mechanism, promises: Iterable[Privacy], *audiences: Audience, seen: str = "", thing: str = "record",
     somebody: bool = False,
 ) -> str:
-    """Explain the mechanism's own loss for one person in sentences: the largest probability that a guess about the
-    person is right.
+    """Explain the privacy loss of one person in sentences: the largest probability that a guess about the person is
+    right. The probability is computed from the mechanism's own loss, as in `right_at_most`.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
@@ -398,8 +398,8 @@ _NOT_STATED = ("The loss of a group, such as a household, is not stated, since n
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
-    """A table of the losses of one person and of groups of 2, 5 and 10 people; a sentence in its place if no loss is
-    stated.
+    """A table of the losses of one person and of groups of 2, 5 and 10 people. If no loss is stated, a sentence
+    replaces the table.
 
     Args:
         mechanism: the mechanism that runs.

@@ -2,13 +2,13 @@
 threshold's noise.
 
 Let q_j be the answers, T the threshold, and W the independent noise of each answer. Given the threshold's noise z, the
-noisy answers are independent, and the probability that one exceeds the noisy threshold has a closed form. The
+noisy answers are independent. The probability that a noisy answer exceeds the noisy threshold has a closed form. The
 probability of halting at answer i is therefore a sum over z alone:
 
     P[halt at i] = sum over z of P(z) prod_{j<i} P[q_j + W <= T + z] P[q_i + W > T + z]
 
-All probabilities are kept as logarithms. Because probabilities are kept as logarithms, the ratio of two probabilities
-is as exact as the probabilities themselves, however small they are.
+All probabilities are kept as logarithms. The ratio of two probabilities is therefore as exact as the probabilities
+themselves, however small these are.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class LaplaceLaw:
         scale: noise scale, > 0.
         lattice: True for noise on the integers, with P(k) proportional to exp(-|k|/scale); False for noise on the real
             line.
-        clamp: bound to which the noise is clamped: values beyond it move to the nearest point of [-clamp, clamp]. An
-            infinite clamp leaves the noise unchanged.
+        clamp: bound to which the noise is clamped: values beyond the bound move to the nearest point of [-clamp,
+            clamp]. An infinite clamp leaves the noise unchanged.
     """
 
     scale: float
@@ -83,7 +83,8 @@ class LaplaceLaw:
 
         Args:
             kinks: the points, besides 0, where the summand is not smooth.
-            step: the smallest length scale on which the summand varies; it sets the panel width.
+            step: the smallest length scale on which the summand varies, which sets the width of the intervals of the
+                quadrature.
         """
         reach = _REACH * self.scale
         low, high = min(0.0, float(kinks.min())) - reach, max(0.0, float(kinks.max())) + reach
@@ -233,9 +234,10 @@ def _log_sums(points: _Array, logs: _Array, gaps: _Array, answer: LaplaceLaw) ->
 class WorstStream:
     """The probability that a sparse vector errs by more than a margin alpha, on the worst of all streams of answers.
 
-    An error is TOP at an answer that is at most T - alpha, or BOT at the first answer above T + alpha, where T is the
-    threshold. The worst streams lie exactly at the margins: either k - 1 low answers followed by a high one, or k low
-    answers. Moving an answer inside the margins can only lower the failure probability.
+    A sparse vector says TOP for "above the threshold" and BOT for "not above". An error is TOP at an answer that is at
+    most T - alpha, or BOT at the first answer above T + alpha, where T is the threshold. The worst streams lie exactly
+    at the margins: either k - 1 low answers followed by a high one, or k low answers. Moving an answer inside the
+    margins can only lower the failure probability.
 
     Args:
         queries: the number k of queries, >= 1.

@@ -1,4 +1,5 @@
-"""Warnings about privacy promises that hide next to nothing: they are finite, so not vacuous, but of no practical use.
+"""Warnings about privacy promises that hide next to nothing. Such promises are finite, and therefore not vacuous, but
+they are of no practical use.
 
 A loss is judged by the probability of a right guess between two neighbours, such as two possible records of the
 participant. Both neighbours are equally likely before the output is seen. A warning is given if the probability of a
@@ -37,10 +38,11 @@ def guess_at(loss: Any) -> float:
     Args:
         loss: any of `confide.privacy.losses`; for an unknown type the result is 1.
 
-    Source: for pure and approximate losses `best_guess`; for Gaussian ones Phi(mu/2), exact (Dong, Roth and Su 2022);
-        for concentrated and Renyi ones, which bound the Kullback-Leibler divergence both ways, the guess of the
-        randomised response with that divergence. Ours: by an event A with P(A) - Q(A) = V, the sum of both divergences
-        is at least V (logit P(A) - logit Q(A)), which is least where P(A) + Q(A) = 1, as in randomised response.
+    Source: `best_guess` for pure and approximate losses; Phi(mu/2), which is exact, for Gaussian losses (Dong, Roth and
+        Su 2022). Concentrated and Rényi losses bound the Kullback-Leibler divergence in both directions. The result is
+        the guess for the randomised response with this divergence. The proof is ours: if an event A has P(A) - Q(A) =
+        V, the sum of both divergences is at least V (logit P(A) - logit Q(A)). This bound is least where P(A) + Q(A) =
+        1, as in randomised response.
 
     Example:
         >>> [round(guess_at(loss), 3) for loss in (PureDP(1.0), GDP(1.0), ZCDP(0.02), RenyiDP(2.0, 9.0))]
@@ -74,8 +76,8 @@ def hides_next_to_nothing(
     promises: Iterable[Privacy], right: Callable[[Audience], float] | None = None,
 ) -> tuple[str, ...]:
     """Warnings about audiences towards which even the strongest promise hides next to nothing. Each audience gets at
-    most one warning, about the part of which it may learn most. Vacuous promises are skipped, since they state so
-    themselves.
+    most one warning, about the part of the outcome of which the audience may learn most. Vacuous promises are skipped,
+    since they state so themselves.
 
     Args:
         promises: the promises of privacy.

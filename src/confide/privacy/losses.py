@@ -70,8 +70,8 @@ def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> flo
         holds: a condition on non-negative doubles that is first false and then true. The condition is not evaluated at
             infinity.
         guess: the double at which the search starts. The number of evaluations grows with the logarithm of the distance
-            between the guess and the answer, in ulps.
-        ulps: the largest allowed distance of the answer above the least double, in ulps.
+            between the guess and the result, in ulps.
+        ulps: the largest allowed distance of the result above the least such double, in ulps.
 
     Example:
         >>> least(lambda x: x * x >= 2.0, 1.0)

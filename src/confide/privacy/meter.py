@@ -1,12 +1,12 @@
 """The meter of a run, which ensures that the cost of all noise drawn in the run was charged.
 
-A mechanism's charge is a list of named lines (`confide.privacy.charge`). A primitive that draws noise knows the scale
-of the noise, and how far one neighbour step moves the number to which the noise is added. A primitive therefore knows
-the exact cost of its draw, and deducts the cost from a line before it draws. A draw that exceeds its line raises
-`Overspent`, and nothing is published.
+A mechanism's charge is a list of named lines (`confide.privacy.charge`). The name of a draw of noise is called its
+stream. A primitive that draws noise knows the scale of the noise, and how far one neighbour step moves the number to
+which the noise is added. A primitive therefore knows the exact cost of its draw, and deducts the cost from a line
+before it draws. A draw that exceeds its line raises `Overspent`, and nothing is published.
 
-The meter proves that the draws together cost no more than the charge. The meter does not prove that a center moves by
-at most the declared sensitivity; the audit checks that. A meter serves one attempt of one run.
+The meter proves that the draws together cost no more than the charge. The meter does not prove that a number to which
+noise is added moves by at most the declared sensitivity. The audit checks this. A meter serves one attempt of one run.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class PaidDraws(NamedTuple):
 
     @property
     def free(self) -> bool:
-        """Whether the draws cost nothing, which requires that the center of the noise is the same for all records."""
+        """Whether the draws cost nothing. Such draws may be added only to numbers that are the same for all records."""
         return 0 in (self.cost.pure, self.cost.rho, self.cost.mu_squared)
 
 

@@ -3,8 +3,8 @@ campaigns asked for, the privacy levels, and the reports.
 
 The privacy level of a question is written down before a report is drawn, and the report is written down before anybody
 sees it. An interrupted attempt to report still costs the privacy level of the question. A retry returns the stored
-report and never a fresh draw. The levels of all reports under one name, which names a bit or a data set, or to the same
-question add up. A second such report is refused, unless the participant agrees to the sum of the levels. The book needs
+report and never a fresh draw. The levels of all reports about the same bit or data set, or to the same question, add
+up. A second report of this kind is refused, unless the participant agrees to the sum of the levels. The book needs
 neither the operator nor the operator's software.
 
 Source: spec data_market section 1 (ledger).
@@ -30,7 +30,7 @@ from confide.contract.wire import from_parts, wire, wire_parts
 __all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
 EVERYBODY = "everybody"
-"""The person named in an entry that is about all people, as in a rehearsal."""
+"""The person named in an entry that is about all people, as when the reports of all people are simulated."""
 
 Notion = Literal["epsilon", "rho"]
 
@@ -144,14 +144,14 @@ class ReportBook:
 
         Args:
             person: the person that the bit is about.
-            bit: the public name under which levels add up, of the bit or of the data set. Campaigns on the same bit or
+            bit: the public name of the bit or of the data set, under which levels add up. Campaigns on the same bit or
                 data set use the same name; capitals and spaces do not matter.
             campaign: name of the campaign that asks.
             level: the loss that the report may cause: epsilon in nats, or rho.
             draw: function that draws the report, 0 or 1. If there is no stored report, the function is called once,
                 after the level was written down.
-            total: the largest sum of levels to which the participant agrees, if the book has earlier entries under the
-                name or the question: an epsilon if all reports are pure, otherwise a rho.
+            total: the largest sum of levels to which the participant agrees, needed if the book has earlier entries
+                under the name or the question. The sum is an epsilon if all reports are pure, otherwise a rho.
             question: the text of the question. The same words mean the same bit, whatever its name.
             notion: the notion of the level, "epsilon" or "rho". Levels of one notion add up. In a sum with a rho, an
                 epsilon counts as rho = epsilon^2/2.

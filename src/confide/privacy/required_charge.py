@@ -2,13 +2,15 @@
 its promises, and the two must agree.
 
 A mechanism that promises epsilon = 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over.
-Before a charge, the price of the events by the filter's own rules is therefore compared with each promise.
+Before a charge, the price of the events, which is their cost by the filter's own rules (`filter.price`), is therefore
+compared with each promise.
 
 For an account with the rule "basic" the check shows: a mechanism that keeps its promises loses no more than it is
 charged for. For a promise (epsilon, delta), the price of the events at that delta is at least as large in both numbers.
 A charge without any delta needs, for each promise that is not pure, also a pure promise. The pure promise must be about
-the same part or the whole, and hold for an audience that sees at least as much. A pure promise is needed because a
-mechanism that promises (1, 0.05), or a rho alone, may fail with a probability for which nothing is charged.
+the same part of the outcome or the whole outcome, and hold for an audience that sees at least as much. A pure promise
+is needed because a mechanism that promises (1, 0.05), or a rho alone, may fail with a probability for which nothing is
+charged.
 
 For an account with the rule "zcdp" the check shows that the charged rho is at least the rho of each concentrated
 promise. A promise (epsilon, delta) implies no bound on rho; for such promises the rho of the events is trusted. A Rényi
@@ -46,10 +48,10 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
     The ledger guards against the public and the other participants. If nothing is promised towards the public or the
     other participants, the ledger guards against all audiences with a promise. Each audience must itself have a promise
     about the whole outcome, or be covered by such a promise to an audience that sees at least as much. Each promise is
-    compared with the price in the promise's own notion. The check refuses a notion in which the events have no price.
-    The check refuses events of another neighbouring relation, too, because relations are converted only by proved
-    rules. A charge without a delta needs a pure promise that the charge covers. A charge larger than the promises is
-    allowed. Published claims that are known to be false, and vacuous promises, are ignored.
+    compared with the price in the promise's own notion. The check refuses a promise in a notion in which the events
+    have no price. The check refuses events of another neighbouring relation, too, because relations are converted only
+    by proved rules. A charge without a delta needs a pure promise that the charge covers. A charge larger than the
+    promises is allowed. Published claims that are known to be false, and vacuous promises, are ignored.
 
     Args:
         events: the events of one run, as the ledger is charged for them.
@@ -88,8 +90,8 @@ public is epsilon = 50; the ledger must be charged for at least the promised los
 
 
 def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP | ZCDP:
-    """The loss of all events together by the filter's rules. The loss is an epsilon if each event has one, otherwise a
-    rho if each event has one, otherwise an epsilon with a delta.
+    """The loss of all events together by the filter's rules. If each event has an epsilon, the loss is an epsilon.
+    Otherwise, if each event has a rho, the loss is a rho. In all other cases the loss is an epsilon with a delta.
 
     Args:
         events: the events of one run.

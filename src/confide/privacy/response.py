@@ -123,7 +123,7 @@ def randomized_response(
         noise: the source of randomness.
         stream: the name of the draw; each name can be drawn once.
         categories: the number k of possible answers, in 2..1024.
-        line: the name of the line of the charge, of the run or of the device, that pays for the reports. The reports
+        line: the name of the line that pays for the reports, in the charge of the run or of the device. The reports
             must be about different people.
 
     Returns:
@@ -158,8 +158,8 @@ def estimated_shares(
         categories: the number k of possible answers, in 2..1024.
 
     Returns:
-        Two arrays of shape (k,). The estimates sum to 1 and may lie outside [0, 1]. The standard errors count the
-        randomisation alone, at the estimated shares.
+        Two arrays of shape (k,): the estimates and their standard errors. The estimates sum to 1 and may lie outside
+        [0, 1]. The standard errors count the randomisation alone, at the estimated shares.
 
     Raises:
         InvalidInput: no reports, a report out of range, or an epsilon at which reports carry no information.

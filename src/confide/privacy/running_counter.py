@@ -26,8 +26,8 @@ class RunningCounter:
     Args:
         counter: the public parameters of the counter.
         session: the paid session from which the noise is drawn.
-        stream: the name under which all these draws are made.
-        part: the name of the part of the session that declared these draws.
+        stream: the name under which the noise is drawn.
+        part: the name of the part of the session that declares the counter's draws.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class RunningCounter:
 
         Args:
             increments: private whole numbers that this step adds to each counter, zeros included, shape (k,). Each
-                increment is clipped at `largest_increment` in both directions.
+                increment is clipped at `TreeCounter.largest_increment` in both directions.
 
         Returns:
             The public counts, shape (k,).

@@ -48,8 +48,8 @@ def exponential_mechanism(
     sensitivity)).
 
     Each draw is epsilon-DP, and also (epsilon^2/8)-zCDP because it is of bounded range. All draws together cost `size`
-    times as much as one draw. Secure draws are exact for the weights, which are doubles, and epsilon keeps a margin of
-    2^-37 for the rounding of the weights.
+    times as much as one draw. Secure draws follow the weights exactly. The weights are rounded to doubles, and a
+    relative margin of 2^-37 of epsilon covers this rounding.
 
     Args:
         scores: (k,) finite numbers, private; larger is better.
@@ -64,7 +64,7 @@ def exponential_mechanism(
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
-        (size,) positions.
+        (size,) positions of the selected items in `scores`.
 
     Raises:
         InvalidInput: scores that are not finite, no items, or a parameter out of range.
@@ -195,7 +195,7 @@ def report_noisy_max(
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
-        The position. The noisy scores are not released.
+        The position of the selected item in `scores`. The noisy scores are not released.
 
     Raises:
         InvalidInput: scores that are not whole numbers, no items, or a parameter out of range.

@@ -1,9 +1,9 @@
 """Estimated shares of true answers from counts of randomised reports, and their errors, by one linear rule for every
 design.
 
-A design is a table T: the probability of each report (column) for each true answer (row). A decoder is a matrix A with
-T A = 1. The decoder turns the frequencies f of n reports into unbiased shares f A. For every design the following holds
-exactly, as long as reports are independent, each person sends one, and n is fixed:
+A design is a table T: the probability of each report (column) for each true answer (row). A decoder is a matrix A such
+that T A is the identity. The decoder turns the frequencies f of n reports into unbiased shares f A. For every design
+the following holds exactly, as long as reports are independent, each person sends one report, and n is fixed:
 
     n cov(f A) = A' diag(q) A - p p'     for people drawn at random from a population with shares p, q = p T,
     n var(f A) = diag(A' diag(q) A) - p for the shares p of the people who answered, so that only the randomisation
@@ -101,7 +101,7 @@ def decoded(counts: NDArray[np.int64], table: _Array, decoder: _Array) -> ShareE
     Args:
         counts: (k,) numbers of reports of each kind, at least one report in all.
         table: (m, k) the design T, the probability of each report for each true answer.
-        decoder: (k, m) the decoder A, with T A = 1.
+        decoder: (k, m) the decoder A, such that T A is the identity.
     """
     people = int(counts.sum())
     shares = (counts / people) @ decoder

@@ -45,8 +45,8 @@ _SPEC = "query_release A3"
 
 @dataclass(frozen=True, kw_only=True)
 class SparseVector:
-    """A mechanism that answers BOT to each query until an answer is, noisily, above a threshold, answers TOP to that
-    query, and halts.
+    """A mechanism that says for one private answer after the other whether it is, noisily, above a threshold. The
+    mechanism says BOT ("not above") until an answer is above the threshold, then says TOP ("above") and halts.
 
     Let Delta be the sensitivity, and split epsilon = e1 + e2. Laplace noise of scale Delta/e1 is added to the threshold
     once, and of scale 2 Delta/e2 to each answer. With the default e1 = e2 = epsilon/2, the noise scales are 2
@@ -66,8 +66,9 @@ class SparseVector:
     On the integers the same proof holds with sums in place of integrals. "continuous" noise is added and rounded on one
     grid, and Delta is rounded up to that grid. The threshold's rounded noise shifts by a multiple of the grid, and the
     answer's noise by any real number. The proof of privacy therefore holds for every threshold and all answers, as long
-    as sums stay below 2^53 units of the grid, where doubles are exact. Scales of the noise are limited such that larger
-    noise has probability below 2^-184. Only the index at which the mechanism halts may be published.
+    as sums stay below 2^53 units of the grid, where doubles are exact. The scales of the noise are limited, so that
+    noise beyond 2^52 units of the grid has probability below 2^-184. Only the index at which the mechanism halts may be
+    published.
 
     Args:
         threshold: public threshold T; a whole number with |T| <= 2^62 in the discrete law, and |T| <= 2^(52 - grid) in
@@ -85,7 +86,7 @@ class SparseVector:
         queries: the largest number of answers that one arming may examine; None for no limit.
         clamp: two bounds, for the threshold's noise and for an answer's noise. Each noise is clamped to [-bound,
             bound], which makes errors beyond the sum of the bounds impossible and costs a delta. Bounds are whole
-            numbers in the discrete law, and need `queries`.
+            numbers in the discrete law. If `clamp` is given, `queries` must be given too.
         grid: exponent of the grid 2^-grid of the continuous law, in 0..40.
 
     Raises:
@@ -269,7 +270,7 @@ class SparseVector:
 
         Args:
             noise: the source of the noise.
-            stream: the name under which all these draws are made.
+            stream: the name under which the noise is drawn.
             arming: the number of the arming, from 0 and below `armings`. The number is part of the names of the draws,
                 so each arming can be made once per `noise` and `stream`.
             line: the name of the line of the run's charge that pays for the arming; None if the charge has one line
@@ -292,7 +293,7 @@ class SparseVector:
         Args:
             answers: private answers, taken one by one; none is taken after the halt.
             noise: the source of the noise.
-            stream: the name under which all these draws are made.
+            stream: the name under which the noise is drawn.
             arming: the number of the arming, from 0 and below `armings`.
             line: the name of the line of the run's charge that pays for the draws; None if the charge has one line
                 only.
@@ -327,8 +328,8 @@ class SparseVector:
     def halting_law(self, answers: ArrayLike) -> NDArray[np.float64]:
         """The probabilities of halting at each answer, and of never halting.
 
-        The probabilities are exact to about 1e-12. For the continuous law the probabilities are the probabilities
-        before rounding to the grid. The rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
+        The probabilities are exact to about 1e-12. For the continuous law, the rounding to the grid is ignored. The
+        rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
 
         Args:
             answers: the answers, shape (k,); whole numbers in the discrete law.
@@ -401,7 +402,7 @@ class SparseVector:
             queries: the largest number k of answers that are examined, >= 1.
             failure_probability: the probability beta that the guarantee fails, in (0, 1).
             bound: "exact" for the least alpha on the worst stream of answers; "tails" for the sum of the quantiles of
-                both noises; "lemma" for the printed 8 Delta (ln k + ln(2/beta))/epsilon.
+                both noises; "lemma" for the bound 8 Delta (ln k + ln(2/beta))/epsilon, as printed in Wu 2017.
             baseline: an accuracy alpha that holds without any release; the guarantee is vacuous if the computed alpha
                 is at least `baseline`.
 
@@ -441,7 +442,7 @@ class ArmedSparseVector:
     Args:
         mechanism: the mechanism with its public parameters.
         noise: the source of the draws.
-        stream: the name under which all these draws are made.
+        stream: the name under which the noise is drawn.
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
     """
 

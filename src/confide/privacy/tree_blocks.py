@@ -58,7 +58,8 @@ def finished_level(step: int, arity: int) -> int:
 
 
 def terms(horizon: int, arity: int) -> int:
-    """The largest number M of blocks whose union is a prefix of the stream: the largest digit sum of any step 1..N.
+    """The largest number M of blocks whose union is a prefix of the stream: the largest sum of the base-r digits of a
+    step in 1..N.
 
     Example:
         >>> terms(1023, 2), terms(1024, 2), terms(255, 16)
@@ -104,8 +105,8 @@ def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
 
 
 def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
-    """The largest l1 distance by which one participant, with one slot in each round, can move all finished block sums
-    together.
+    """The largest l1 distance by which one participant can move all finished block sums together. The steps form
+    rounds, and each participant has one step in each round, their slot.
 
     In at most `bids` rounds the participant may add one to one counter in their slot, on each of the two neighbouring
     data sets. The simple bound 2 C h, with C bids and depth h, assumes a block on every level; this function counts
@@ -138,8 +139,8 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
 
 
 def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
-    """The squared l2 distance by which one participant, with one slot in each round, can move all finished block sums
-    together, for Gaussian noise.
+    """The squared l2 distance by which one participant can move all finished block sums together, for Gaussian noise.
+    The steps form rounds, and each participant has one step in each round, their slot.
 
     For C bids, a tree of depth h, and N/R slots in each round, the squared distance Delta2^2 is:
 

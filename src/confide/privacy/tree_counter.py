@@ -58,12 +58,13 @@ _Integers = NDArray[np.int64]
 @renamed(distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class TreeCounter:
-    """A tree counter of k running counts over N steps. At every step one block of each stream is finished, and its sum
-    is released with noise. A count is the sum of the released blocks that make up the stream so far.
+    """A tree counter of k running counts over N steps. Every count adds up a stream of increments. At every step one
+    block of consecutive steps is finished in each stream, and the block's sum is released with noise. A count is the
+    sum of the released blocks that make up the stream so far.
 
     Privacy: the published counts are computed from the released block sums, so it is enough to bound the loss of these
     sums. Along any history of releases, each true block sum is a function of the data. The log density ratio of the
-    history is therefore a sum of terms |difference of block sums|/scale, and these differences sum to at most
+    history is therefore at most a sum of terms |difference of block sums|/scale, and these differences sum to at most
     `exposure`. The streams may be chosen adaptively from the published counts, and their number k does not matter for
     privacy. A step lies in at most h blocks, where h is the depth of the tree. The exposure, which is the largest total
     difference of block sums between neighbours, is therefore at most h times the sensitivity. For Gaussian noise the
@@ -85,10 +86,10 @@ class TreeCounter:
         exposure: the largest distance by which one neighbour step moves all block sums together. For Laplace noise the
             exposure is an l1 distance, by default h times the sensitivity. For Gaussian noise the exposure is a squared
             l2 distance, by default h times the squared sensitivity. `tree_blocks.participation` and
-            `participation_squared` give smaller values if slots are public.
-        running_maximum: whether to publish the running maximum of each count, from 0. If increments are never negative,
-            true counts never fall, and the running maximum keeps every error bound. Without the running maximum,
-            published counts may fall.
+            `participation_squared` give smaller values if it is public which steps belong to which participant.
+        running_maximum: whether to publish the running maximum of each count, starting at 0. If increments are never
+            negative, true counts never fall, and the running maximum keeps every error bound. Without the running
+            maximum, published counts may fall.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -230,7 +231,7 @@ class TreeCounter:
 
     @property
     def grid(self) -> int:
-        """The exponent of the unit 2^-grid of injected noise: 0 for noise on the integers, else 10."""
+        """The exponent of the unit 2^-grid of the noise that `draw` returns: 0 for noise on the integers, else 10."""
         return 0 if self.lattice else _GRID
 
     @property
@@ -238,7 +239,8 @@ class TreeCounter:
         """The largest absolute value of an increment: 2^61/N for noise on the integers, 2^43/N for noise on the real
         line.
 
-        Clipping keeps every sum in the range of exact arithmetic, and avoids an error that reveals a large sum.
+        Larger increments are clipped. Clipping keeps every sum in the range of exact arithmetic, and avoids an error
+        message that would reveal a large sum.
         """
         return max(1, _EXACT[0 if self.lattice else 1] // self.horizon)
 
@@ -389,7 +391,7 @@ class TreeCounter:
 
         Args:
             noise: the source of the noise.
-            stream: the name under which all these draws are made.
+            stream: the name under which the noise is drawn.
             line: the name of the line of the run's charge that pays for the draws; None if the charge has one line
                 only.
 
@@ -404,7 +406,7 @@ class TreeCounter:
         Args:
             session: the session that `open` returned.
             size: shape of the result, (k, number of steps).
-            stream: the name of the draw; each name can be drawn once per `noise`.
+            stream: the name of the draw; each name can be drawn once.
         """
         return self._draw(session, size, as_stream(stream), None)
 
@@ -431,7 +433,7 @@ class TreeCounter:
 
         Args:
             streams: increments, whole numbers, shape (k, N); clipped at `largest_increment`.
-            noise: the noise from `draw`, or injected noise: whole units of 2^-grid, shape (k, N).
+            noise: the noise from `draw`, or noise made for a test: whole units of 2^-grid, shape (k, N).
 
         Returns:
             Shape (k, N): the counts after each step, as `start` would publish them with the same noise.
@@ -555,9 +557,9 @@ class TreeCounter:
         Args:
             failure_probability: probability gamma that the bound fails, in (0, 1).
             noise: noise from `Noise.simulated`; the law of the error depends on nobody's data.
-            runs: number of simulated counters; several times k/gamma are needed.
+            runs: number of simulated counters; several times k/gamma are needed for k counters.
             miss_share: the share of gamma that the simulation may use, in (0, 1).
-            stream: the name under which all these draws are made.
+            stream: the name under which the noise is drawn.
 
         Raises:
             InvalidInput: noise of another kind, or too few runs.

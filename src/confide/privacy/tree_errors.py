@@ -1,14 +1,16 @@
 """The exact law of a tree counter's largest error for noise on the integers, computed through the tree level by level.
 
-All block noises are independent. Let I_l(x) be the probability that every estimate strictly inside a block of level l
-stays within [-E, E], given that the blocks before it have contributed noise x. The block contains r smaller
-blocks, of level l-1. After each of the r smaller blocks except the last, the noise of this smaller block is added:
+All block noises are independent. Let E be a bound on the error. Let I_l(x) be the probability that every estimate
+strictly inside a block of level l has an error of at most E, given that the blocks before this block have contributed
+the noise x. The block contains r smaller blocks, of level l-1. After each of the r smaller blocks except the last, the
+noise y of this smaller block is added, with probability P(y):
 
     I_l = S^(r-1) I_{l-1},   (S v)(x) = I_{l-1}(x) sum over y of P(y) v(x + y) 1[|x + y| <= E],   I_0 = 1.
 
 The same recursion goes through the base-r digits of the horizon. Each sum over y is a convolution on 2E + 1 points.
 
-Source: ours; it replaces the simulated quantile of spec allocation 2 (bound 4) where noise is on the integers.
+Source: ours; the exact law replaces the simulated quantile of spec allocation 2 (bound 4) where noise is on the
+    integers.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int 
 
 
 def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:
-    """The natural logarithm of the probability that the raw estimates of one counter are never off by more than E.
+    """The natural logarithm of the probability that the errors of one counter's estimates, before the running maximum,
+    never exceed E.
 
     Args:
         bound: the error E, a whole number >= 0.
@@ -148,7 +151,8 @@ def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: fl
 def largest_error(
     horizon: int, arity: int, law: DiscreteLaw, scale: float, *, counters: int, gamma: float, enough: float
 ) -> int:
-    """The least error E that no raw estimate of any counter at any step exceeds, except with probability gamma.
+    """The least E that no error of an estimate exceeds, for all counters and steps, except with probability gamma. The
+    estimates are the counts before the running maximum.
 
     Args:
         horizon: the number N of steps.

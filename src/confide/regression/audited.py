@@ -10,8 +10,8 @@ shows that the printed proof of privacy fails.
 Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
 
 The worst-case neighbours of the mechanism are submissions in which one participant hands in a different record.
-Worst-case submissions pass through the mechanism's own `run`, so they are raw: too long, too large, not finite,
-submitted twice, or absent.
+Worst-case submissions pass through the mechanism's own `run`, which must accept raw records: records that are too long,
+too large, not finite, submitted twice, or absent.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ def _scale(epsilon: float) -> float:
 
 
 def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
-    """Audit the printed release on the counterexample's two data sets, by the same function as all other releases."""
+    """Audit the printed release on the two data sets of `sensitivity.counterexample`, by the same function as all other
+    releases.
+    """
 
     def release(data: WeightedRows, source: Noise) -> np.ndarray:
         return source.vector_laplace(_scale(epsilon), 2, stream=("release",), center=data.ridge(_RIDGE))
@@ -152,16 +154,16 @@ def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
 
 
 def printed_loss(epsilon: float) -> float:
-    """True privacy loss of the printed mechanism at n = 10^4, gamma = 10, B = M = 1, where the mechanism claims
-    epsilon.
+    """True privacy loss of the printed mechanism where the mechanism claims epsilon. The parameters, in the notation of
+    Cummings et al. 2015, are n = 10^4, gamma = 10 and B = M = 1.
     """
     first, second = counterexample(_ROWS, _RIDGE)
     return float(np.linalg.norm(first.ridge(_RIDGE) - second.ridge(_RIDGE))) / _scale(epsilon)
 
 
 def printed_samples(epsilon: float, runs: int, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-    """Releases of the printed mechanism on the counterexample's two data sets, projected on the line through the two
-    estimates.
+    """Releases of the printed mechanism on the two data sets of `sensitivity.counterexample`, projected on the line
+    through the two estimates.
 
     Args:
         epsilon: privacy loss that the mechanism claims.
@@ -201,8 +203,8 @@ test estimate exceeds any ball that does not constrain at all.
 def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noise]) -> Iterator[Neighbours]:
     """Pairs of submissions that differ in one participant's report.
 
-    The first pairs are the worst known ones for each noisy answer. The further pairs have records that no honest person
-    has.
+    The first pairs are the worst known pairs for each noisy estimate. The further pairs have records that no honest
+    person has.
 
     Args:
         mechanism: mechanism for which the pairs are made. The pairs reach the bounds on the mechanism's sensitivities.
@@ -273,11 +275,11 @@ def _beyond(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> li
 
 
 def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> bool:
-    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of the
-    given sizes.
+    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on neighbours
+    with the mechanism's number of people.
 
     If few people or a large ridge weight keep the estimate short, a mechanism with a ball cannot be distinguished from
-    one without.
+    a mechanism without a ball.
 
     Args:
         mechanism: corrected mechanism; the printed mechanism has no ball.
@@ -415,8 +417,8 @@ _TYPES = 40  # people whose best lie is looked for
 
 
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
-    """The claimed privacy losses: mapping from a part of the noise, by the first words of its stream names, to its
-    loss. The key "" stands for all noise together.
+    """Mapping from each part of the noise to the privacy loss that the mechanism claims for this part. A key is the
+    first words of the names of the part's streams. The key "" stands for all noise together.
 
     For a mechanism as printed in Cummings et al. 2015, the losses are the printed claims, and the audit reports the
     false claims.

@@ -148,8 +148,8 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
 
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
-    """A row that tests the certain range of payments with extreme inputs: peers' estimates far outside, all answers,
-    and both groups.
+    """A row that tests the certain range of payments with extreme inputs: peers' estimates a million times too long,
+    all answers, and both groups.
     """
     setting, far = mechanism.setting, 1e6 * (mechanism.longest_peers + mechanism.noise_scale)
     answers = np.tile(np.linspace(-1.0, 1.0, 41) * setting.response, 2)
@@ -253,7 +253,7 @@ def _far_row(
 
 
 def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
-    """Rows of lies to peers with an injected fault: the peers predict the opposite, twice as strongly.
+    """Audit rows about lies under an injected fault: the peers' estimates predict the opposite, twice as strongly.
 
     Under this fault some lie pays if answers can move a prediction far.
 

@@ -2,8 +2,8 @@
 predicts the others' bits.
 
 The bits are independent coin tosses with an unknown probability p of a one, and p has a known law. A player who reports
-a bit is paid B(m, E[p | bit]), where m is the mean of all other players' bits. Truth is an equilibrium for any number
-of players, and other equilibria exist.
+a bit is paid B(m, E[p | bit]), where B is a scoring rule and m is the mean of all other players' bits. Truth is an
+equilibrium for any number of players, and other equilibria exist.
 
 Source: Cummings et al. 2015, Appendix A.1; spec truthful_regression section 2.
 """
@@ -53,7 +53,7 @@ Array = NDArray[np.float64]
 DOCUMENT = "Cummings et al. 2015"
 SPEC = "truthful_regression 2"
 BRIER = ScoringRule(1.0, 2.0)
-"""The scoring rule B_{1,2}, which Cummings et al. 2015 use for bits."""
+"""The scoring rule B_{1,2}, with constant 1 and weight 2, which Cummings et al. 2015 use for bits."""
 
 
 @wire("BetaPrior", "s t")
@@ -99,8 +99,8 @@ class FinitePrior:
 
     Args:
         points: (k,) values of p, in [0, 1], not all 0 and not all 1.
-        weights: (k,) probabilities of the values in `points`, positive, with sum 1 within 1e-9, to which they are
-            rescaled.
+        weights: (k,) probabilities of the values in `points`, positive. The sum must be 1 within 1e-9; it is then
+            rescaled to 1.
 
     Example:
         >>> round(FinitePrior([0.2, 0.8], [0.5, 0.5]).mean_given(1), 12)
@@ -229,8 +229,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     @property
     def cost_of_lying(self) -> float:
-        """The expected loss from reporting the opposite of one's bit if all others are truthful, which is the same for
-        both bits.
+        """The expected loss from reporting the opposite of one's bit if all others are truthful. The loss is the same
+        for both bits.
 
         The loss is b (E[p | 1] - E[p | 0])^2, where b is the weight of the scoring rule. Under Beta(s, t) and the rule
         B_{1,2} the loss equals 2/(s + t + 1)^2.
@@ -267,11 +267,11 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         return expected
 
     def equilibria(self) -> list[tuple[int, int]]:
-        """All symmetric equilibria in pure strategies: each is (report of a 0, report of a 1), and is a best reply to
-        itself.
+        """All symmetric equilibria in pure strategies, as pairs (report for the bit 0, report for the bit 1). A
+        strategy is in the list if it is a best reply to itself.
 
-        Truth, (0, 1), is always an equilibrium. If everybody gives the same report, agreeing with them is a best reply
-        as well. Peer prediction makes truth stable, and does not make it the only stable outcome.
+        Truth, (0, 1), is always an equilibrium. If everybody else gives the same report, giving this report is a best
+        reply as well. Peer prediction makes truth stable, and does not make it the only stable outcome.
         """
         found = []
         for said in ((0, 1), (0, 0), (1, 1), (1, 0)):

@@ -67,7 +67,8 @@ __all__ = [
 class RidgeBounds(Declared):
     """Error bounds of one ridge estimate: the payment estimate of one group, or the released estimate of all people.
 
-    The number m of rows counts the records in the estimate. If the two groups differ in size, the larger of the two
+    The number m of rows counts the records in the estimate. The bounds lo and hi of the `spectrum` are bounds on the
+    eigenvalues of X'X, and the share alpha is `misreports`. If the two groups differ in size, the larger of the two
     groups' errors counts.
 
     Example:
@@ -101,7 +102,9 @@ class RidgeBounds(Declared):
 
     @property
     def event(self) -> Spectrum:
-        """The bounds on the eigenvalues of the rows as they are used, truncated to the grid where `quantised`."""
+        """The bounds on the eigenvalues of X'X for the rows X as they are used, truncated to the grid where
+        `quantised`.
+        """
         return self.spectrum.quantised() if self.quantised else self.spectrum
 
     @property
@@ -121,8 +124,8 @@ class RidgeBounds(Declared):
 
     @property
     def influence(self) -> float:
-        """Y', the largest change of half the gradient by one misreport or absence: Y + max(Y, longest), or 2 Y for lies
-        alone.
+        """Y', the largest change of half the gradient of the sum of squares by one misreport or absence: Y + max(Y,
+        longest), or 2 Y for lies alone.
 
         A lie changes y x by at most 2 Y; an absence removes (x'theta) x - y x, of length at most Y + longest.
         """
@@ -130,8 +133,8 @@ class RidgeBounds(Declared):
 
     @property
     def curvature(self) -> tuple[float, float]:
-        """The smallest and the largest curvature, (gamma + lo, gamma + hi), where lo and hi bound the eigenvalues of
-        X'X.
+        """Bounds (gamma + lo, gamma + hi) on the curvature of half the ridge objective, where lo and hi bound the
+        eigenvalues of X'X.
         """
         return self.ridge + self.event.lower, self.ridge + self.event.upper
 
@@ -292,7 +295,7 @@ def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
 
 
 def incentive_bound(b: float, error: float, privacy_cost: float) -> float:
-    """The bound eta = b e^2 + tau epsilon^2 on the gain from any lie, for players up to the cost threshold."""
+    """The bound eta = b e^2 + tau epsilon^2 on the gain from any lie, for players with a cost coefficient up to tau."""
     return positive("b", b) * non_negative("error", error) ** 2 + non_negative("privacy_cost", privacy_cost)
 
 
@@ -333,8 +336,8 @@ def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
 def participation_constant(
     b: float, error: float, prior_radius: float, privacy_cost: float, *, centred: bool = False
 ) -> float:
-    """The least scoring constant a at which truthful participation pays in expectation, for players up to the cost
-    threshold.
+    """The least scoring constant a at which truthful participation pays in expectation, for players with a cost
+    coefficient up to the threshold tau.
 
     The constant is b phi(e) + tau epsilon^2. For the rule of Cummings et al. 2015, phi = (1 - w^2)/4 + e w, where w is
     2 e clipped to [max(0, 1 - 2 R0), 1 + 2 R0]. For the centred rule, phi = 2 e w - w^2 with w = min(e, R0), which is
@@ -372,8 +375,8 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
 
     Args:
         posterior: public laws of the records, with log-concave noise.
-        rho: truth radius. At rho = 0 the result covers the lies that do not change the prediction, where q is flat in
-            the answer.
+        rho: truth radius. At rho = 0 the result covers the lies that do not change the prediction, where the prediction
+            does not depend on the answer.
         spectrum: spectrum of the estimate's m rows.
         ridge: ridge weight gamma >= 0.
     """
@@ -419,7 +422,8 @@ def moved_by(size: int, people: int, residual: float, leverage: float) -> float:
 
 
 def fewest_moving(error: float, people: int, residual: float, leverage: float) -> int | None:
-    """The smallest number of identical fake records that moves predictions by an error; None where no number does.
+    """The smallest number of identical fake records that moves predictions by at least `error`; None where no number
+    does.
 
     Args:
         error: root mean square movement of the predictions, > 0.

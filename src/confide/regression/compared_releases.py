@@ -34,7 +34,8 @@ def knowing_nothing(setting: Setting) -> float:
 
 
 def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
-    """The ridge weight with the least predicted error of a prediction, by one-dimensional search (spec section 8).
+    """The ridge weight with the least predicted error of a prediction, by one-dimensional search (spec
+    truthful_regression section 8).
 
     Args:
         setting: public facts of the regression.

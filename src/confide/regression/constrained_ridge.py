@@ -1,9 +1,9 @@
 """Ridge regression constrained to a ball, solved in double precision and certified in ball arithmetic.
 
-The constraint bounds the sensitivity (spec truthful_regression 4.2: the printed bound without it is false). The privacy
-proof is about the numbers to which noise is really added, and not about the exact minimiser that a solver approximates.
-`certified_ridge` therefore returns exact dyadic numbers whose distance from the true minimiser is proved to be at most
-`tolerance`, for all data.
+The constraint bounds the sensitivity. Without the constraint, the bound printed in Cummings et al. 2015 is false (spec
+truthful_regression 4.2). The privacy proof is about the numbers to which noise is really added, and not about the exact
+minimiser that a solver approximates. `certified_ridge` therefore returns exact dyadic numbers whose distance from the
+true minimiser is proved to be at most `tolerance`, for all data.
 """
 
 from __future__ import annotations

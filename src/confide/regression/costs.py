@@ -39,8 +39,8 @@ LARGEST_EPSILON = 1.25
 
 @runtime_checkable
 class CostLaw(Protocol):
-    """A law of non-negative cost coefficients, given by its upper tail, because small tails would be lost in 1 -
-    probability.
+    """A law of non-negative cost coefficients, given by the upper tail P[c > t]. Small tails would lose their digits if
+    they were computed as 1 - P[c <= t].
     """
 
     def survival(self, cost: float) -> float:

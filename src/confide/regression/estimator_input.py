@@ -4,8 +4,8 @@ Shapes, names and types are public, and are checked first. The values are read o
 charged. A cell that is not a number becomes nan. The row of that cell then counts as a null record, which adds nothing,
 so that one person's cell never stops a fit.
 
-The module also keeps track of fits of the same data without a ledger, whose privacy losses add up, and warns about
-them.
+The privacy losses of repeated fits of the same data add up. The module keeps track of such fits where there is no
+ledger, and warns about them.
 
 Data sets are recognised by a keyed digest of their values. The key is drawn for each process. Key and digests stay in
 memory and are never written to disk. Data with other rows, other columns or another order are not recognised, nor are
@@ -356,7 +356,8 @@ _BYTES = 32
 
 @dataclass
 class Refits:
-    """The privacy loss spent on each data set, which is recognised by its digest; safe under threads.
+    """The privacy loss spent on each data set. A data set is recognised by its digest, and several threads may use one
+    object.
 
     Example:
         >>> refits, data = Refits(), np.arange(6.0).reshape(3, 2)

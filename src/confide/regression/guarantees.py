@@ -1,4 +1,5 @@
-"""The guarantees of the private mechanism: every number of spec section 7.1, from public parameters alone.
+"""The guarantees of the private mechanism: every number of section 7.1 of the spec truthful_regression, from public
+parameters alone.
 
 `figures` computes the numbers. `regression_guarantees` turns the numbers into typed guarantees, and marks vacuous
 guarantees.
@@ -77,8 +78,8 @@ class Figures:
             clipped.
         accuracy: proved bound on ||coef - theta||^2.
         typical_error: predicted E||estimate - theta||^2 when everybody is truthful; not a bound.
-        failure_probability: probability that the event behind the bounds fails, by the spectrum or by more misreports
-            than tolerated.
+        failure_probability: probability that the bounds do not apply, because eigenvalues leave their bounds or because
+            there are more misreports than tolerated.
     """
 
     loss: PureDP | ApproxDP
@@ -132,7 +133,7 @@ def _peer_error(mechanism: PrivateTruthfulRegression, rows: int) -> float:
 
 
 def figures(mechanism: PrivateTruthfulRegression) -> Figures:
-    """All numbers of spec section 7.1 for one mechanism."""
+    """All numbers of section 7.1 of the spec truthful_regression, for one mechanism."""
     setting, payment, behaviour = mechanism.setting, mechanism.payment, mechanism.behaviour
     rule, coin = payment.rule, 1.0 / payment.minor_units
     tau = threshold(setting.people, behaviour.misreports, behaviour.failure_probability, behaviour.costs,
@@ -174,7 +175,7 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
 
 def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float:
     """A bound on the movement of the released estimate if all players lie as far as the truth radius allows, in one
-    direction (spec 7.1).
+    direction (spec truthful_regression 7.1).
 
     The result is nan unless x is uniform in the ball and predictions rise with the response.
     """

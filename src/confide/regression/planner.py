@@ -61,7 +61,7 @@ HOPELESS = 0.95
 """Largest predicted error of an accepted plan, as a share of the error of the zero vector."""
 
 PAYMENT_SHARE = 0.2
-"""Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
+"""Default share of the total epsilon that the payment estimates use (spec truthful_regression section 14)."""
 
 
 class _Warnings(tuple[str, ...]):
@@ -282,7 +282,8 @@ def plan(
     currency: str = "USD",
     minor_units: int = 100,
 ) -> RegressionPlan:
-    """Calibrate the private mechanism from public parameters, or refuse and name changes that would help.
+    """Calibrate the private mechanism from public parameters, or refuse and name changes that would help. The mechanism
+    publishes a release, which is for the buyer, and two noisy payment estimates, from which payments are computed.
 
     Args:
         people: number n of invited people, including people who send no record.
@@ -291,7 +292,7 @@ def plan(
         noise_bound: bound M on a residual; give either this bound or a noise law.
         prior: law of the parameter; by default uniform in the ball of radius R0.
         noise: law of the residuals; by default uniform on [-M, M].
-        epsilon: total privacy loss in nats, of which a fifth goes to the payment estimates. Instead of `epsilon`, give
+        epsilon: total privacy loss in nats, of which the payment estimates use a fifth. Instead of `epsilon`, give
             `epsilon_release` and `epsilon_payment`, or give `error`.
         epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.

@@ -55,9 +55,9 @@ _NEGLIGIBLE = 40.0
 class PosteriorMean:
     """Posterior mean q(x, y) = E[x'theta | x, y] for a public parameter law and a public noise law.
 
-    The prediction is 0 at x = 0 and for a record that is not finite. For all other records |q| <= radius ||x||. The
-    result is never nan, and no record raises an exception. A response that no theta can give is first moved to the
-    nearest possible one. With log-concave noise q never falls when y rises, up to rounding errors of about 1e-13.
+    The posterior mean q is 0 at x = 0 and for a record that is not finite. For all other records |q| <= radius ||x||.
+    The result is never nan, and no record raises an exception. A response that no theta can give is first moved to the
+    nearest possible response. With log-concave noise q never falls when y rises, up to rounding errors of about 1e-13.
 
     Errors are stated in units of the longest prediction, radius ||x||. For the ball, the sphere and the Gaussian in a
     ball the error is 1e-12. The ball and the sphere have closed forms for uniform noise, other cases of uniform or

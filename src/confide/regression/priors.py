@@ -432,8 +432,8 @@ class TabulatedNoise:
 
     @classmethod
     def triangular(cls, bound: float) -> TabulatedNoise:
-        """The triangular density (bound - |z|) / bound^2. It is the law of the sum of two independent errors with the
-        same uniform law, and it is log-concave.
+        """The triangular density (bound - |z|) / bound^2. The sum of two independent errors with the same uniform law
+        has this density, which is log-concave.
         """
         reach = positive("bound", bound)
         return cls(grid=np.array([-reach, 0.0, reach]), density=np.array([0.0, 1 / reach, 0.0]))

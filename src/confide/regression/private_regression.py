@@ -1,9 +1,9 @@
 """A private linear regression with confidence intervals, in the interface of scikit-learn.
 
-The class runs the release of this mechanism family alone, without payments. The class uses the same map of records,
-exact moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from
-the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is
-installed, the estimator works in scikit-learn's pipelines and searches.
+The class runs the release of `PrivateTruthfulRegression` alone, without payments, with the same map of records, exact
+moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from the
+data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is installed,
+the estimator works in scikit-learn's pipelines and searches.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class PrivateRegression:
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public bounds (lower, upper) of the response.
         neighbours: relation between neighbouring data sets. With "replace", neighbouring data sets differ in one row
-            that is replaced. The releases are proved for no other relation between data sets.
+            that is replaced. The privacy of the releases is proved for this relation alone.
         release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
             `smallest_eigenvalue`), or "auto". The setting "auto" chooses the release with the least predicted error of
             a prediction among the releases that the settings allow.
@@ -115,8 +115,8 @@ class PrivateRegression:
         smallest_eigenvalue: public lower bound on the eigenvalues of E[x x'] of the scaled rows, for "ridge".
         level: coverage of the noise part of each interval, and of its sampling part.
         noise: noise source; by default secure noise, fresh for each fit, which accepts no seed. `Noise.simulated(seed)`
-            is for studies and tests. Simulated noise draws the same numbers in every fit, and results with it are no
-            release.
+            is for studies and tests. Simulated noise draws the same numbers in every fit, and results with simulated
+            noise must not be released.
         ledger: ledger that is charged before a fit reads any value. If the ledger refuses, the estimator stays as it
             was.
         account: account of the ledger with the budget, for the audience "public" and the relation "replace".
@@ -444,7 +444,7 @@ class PrivateRegression:
             non_deterministic=not (isinstance(self.noise, Noise) and self.noise.kind == "simulated"))
 
     def get_metadata_routing(self) -> Any:
-        """The metadata that scikit-learn may pass on if its metadata routing is switched on: no weights."""
+        """The request object for scikit-learn's metadata routing, in which `score` requests no sample weights."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         found = MetadataRequest(owner=self)

@@ -1,9 +1,9 @@
 """Algorithm 2 of Cummings et al. 2015, corrected: a private regression that pays for truthful answers.
 
 Every player is assigned to one of two groups at random. A player is paid for the accuracy of a prediction: the other
-group's private estimate predicts the posterior mean that the player's own answer implies. The estimates are ridge
-regressions constrained to a ball, plus noise. The payment estimates and the public release are all on the billboard,
-and each payment follows from the billboard and the player's own record.
+group's private estimate (payment estimate) predicts the posterior mean that the player's own answer implies. The
+payment estimates are ridge regressions constrained to a ball, plus noise. The payment estimates and the public release
+are all on the billboard, and each payment follows from the billboard and the player's own record.
 
 Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 5, 7.1.
 """
@@ -301,7 +301,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return figures(self)
 
     def guarantees(self) -> Guarantees:
-        """Every guarantee of spec section 7.1, from public parameters alone."""
+        """Every guarantee of section 7.1 of the spec truthful_regression, from public parameters alone."""
         return regression_guarantees(self)
 
     def printed(self) -> tuple[Any, ...]:
@@ -467,8 +467,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def prediction_bound(self) -> float | None:
-        """The bound R + s t at which predictions are clipped, after debiasing; None where predictions are
-        not clipped.
+        """The bound R + s t at which predictions are clipped, after debiasing; None where predictions are not clipped.
+        R is `longest_peers`, s is `noise_scale`, and t is the `clip` of the payment scheme.
         """
         if self.payment.clip is None:
             return None

@@ -95,7 +95,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
             name of the answers' column. Row i belongs to the participant of index i, and a row with a cell that is not
             a finite number is null. An iterable of batches that can be iterated again also works.
         features: number d of features.
-        rows: largest number of rows in a block; by default as many as fit a core's cache. The number affects only
+        rows: largest number of rows in a batch; by default as many as fit a core's cache. The number affects only
             speed.
 
     Raises:
@@ -228,7 +228,8 @@ class RecordMap:
     response_bound: float
 
     def clip(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Usable records (X, y, null) for payments; null rows are zero.
+        """Usable records for payments: features X (m, d), responses y (m,), and null (m,), which is True for a null
+        record. The rows of null records are zero.
 
         The result is the same to the last bit for a record alone on the participant's device and in the operator's
         batch.
@@ -364,9 +365,9 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
     missing record.
 
     Args:
-        record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part of the pair may have any
-            form in which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None stands
-            for a missing record.
+        record: pair (x, y) as the participant submitted it, with x of shape (d,). Each of x and y may have any form
+            that a run accepts for X and y, with a single row, or be a mapping of columns. None stands for a missing
+            record.
         index: rank of the participant in the public list of ids.
         people: number of participants, n.
         features: number of features, d.

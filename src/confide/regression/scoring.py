@@ -122,8 +122,8 @@ def payment_range(
 def clipped_payment_range(
     rule: ScoringRule, noise_scale: float, radius: float, prior_radius: float, clip: float
 ) -> tuple[float, float]:
-    """The least and the largest payment with certainty, if the peers' prediction is clipped at R + s t; see
-    `bounds.clipping_bias`.
+    """The least and the largest payment with certainty, if the peers' prediction is clipped at R + s t, with R =
+    `radius`, s = `noise_scale` and t = `clip`; see `bounds.clipping_bias`.
     """
     reach = positive("radius", radius) + positive("noise_scale", noise_scale) * non_negative("clip", clip)
     return rule.payment_range(reach, positive("prior_radius", prior_radius))
@@ -133,7 +133,8 @@ def payment_deviation(
     rule: ScoringRule, dimension: int, noise_scale: float, prediction: ArrayLike, norm: ArrayLike = 1.0
 ) -> NDArray[np.float64]:
     """The standard deviation of one payment over the noise: b |2 q - 1| ||x|| sqrt(d + 1) s, and 2 b |q| ||x|| sqrt(d +
-    1) s for the centred rule.
+    1) s for the centred rule. In the formulas q is `prediction`, ||x|| is `norm`, d is `dimension` and s is
+    `noise_scale`.
 
     All players of a group share one noise vector, so the total payment does not average the noise out.
     """

@@ -1,10 +1,11 @@
 """The sensitivity of a ridge estimate to one record, for constrained and for plain estimates, and the constant that is
 printed in Cummings et al. 2015.
 
-One record contributes f = (x'theta) x - y x to half the gradient. Over ||x|| <= 1, |y| <= Y and ||theta|| <= R the set
-of possible contributions f has diameter D(R, Y). An estimate with ridge weight gamma moves by at most D / gamma when
-one record is replaced. The printed constant bounds |x'theta| by the bound on the true parameter, which a plain ridge
-estimate exceeds. `counterexample` gives two neighbouring data sets that violate the printed constant.
+One record contributes f = (x'theta) x - y x to half the gradient of the sum of squares. Over ||x|| <= 1, |y| <= Y and
+||theta|| <= R the set of possible contributions f has diameter D(R, Y). An estimate with ridge weight gamma moves by at
+most D / gamma when one record is replaced. The printed constant bounds |x'theta| by the bound on the true parameter,
+which a plain ridge estimate exceeds. `counterexample` gives two neighbouring data sets that violate the printed
+constant.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
 
 
 def steepest(radius: float, response: float) -> float:
-    """The cosine c of the record at which the diameter D(R, Y) is attained: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y
+    """The cosine c of the angle phi at which `diameter` attains its maximum: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y
     c - R.
 
     Args:
@@ -88,7 +89,7 @@ def replacement_sensitivity(ridge: float, radius: float, response: float) -> flo
     replaced.
 
     Args:
-        ridge: weight gamma > 0 of the ridge penalty in the estimate; it does not grow with the number of rows.
+        ridge: weight gamma > 0 of the ridge penalty in the estimate. The weight does not grow with the number of rows.
         radius: radius R > 0 of the ball.
         response: bound Y > 0 on |y|.
 
@@ -106,8 +107,8 @@ def removal_sensitivity(ridge: float, radius: float, response: float) -> float:
 
 
 def plain_sensitivity(rows: int, ridge: float, response: float) -> float:
-    """An upper bound on the movement of the plain ridge estimate of m rows when one record is replaced; it grows with m
-    / gamma.
+    """An upper bound on the movement of the plain ridge estimate of m rows when one record is replaced. The bound grows
+    with m / gamma.
 
     The bound is D(sup of the estimate's norm, Y) / gamma. For d >= 2 the bound is attained asymptotically.
 
@@ -117,8 +118,8 @@ def plain_sensitivity(rows: int, ridge: float, response: float) -> float:
 
 
 def printed_constant(square_bound: float, noise_bound: float) -> float:
-    """The printed bound 4 B + 2 M on gamma times the sensitivity. The bound is false in some cases; see
-    `printed_constant_valid`.
+    """The bound 4 B + 2 M on gamma times the sensitivity, as printed in Cummings et al. 2015. The bound is false in
+    some cases; see `printed_constant_valid`.
 
     Args:
         square_bound: bound B > 0 in the notation of Cummings et al. 2015, where |y| <= B + M.
@@ -139,7 +140,7 @@ def printed_constant_valid(
         ridge: ridge weight gamma > 0.
         square_bound: bound B > 0 in the notation of Cummings et al. 2015, where |y| <= B + M.
         noise_bound: bound M > 0 on a residual.
-        radius: radius R of the ball, if the estimate is constrained to one.
+        radius: radius R of the ball to which the estimate is constrained; infinity for no ball.
 
     Returns:
         True if D(min(R, sup of the plain norm), B + M) <= 4 B + 2 M. For one-dimensional data the condition on D is

@@ -206,7 +206,9 @@ class Setting(Declared):
 
     @property
     def diameter(self) -> float:
-        """The diameter D(R, Y): the largest change of half the gradient when one record is replaced, rounded up."""
+        """The diameter D(R, Y): the largest change of half the gradient of the sum of squares when one record is
+        replaced, rounded up.
+        """
         return diameter(self.ball, self.response)
 
     @property

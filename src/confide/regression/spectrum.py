@@ -39,9 +39,10 @@ def _upper_exponent(xi: float) -> float:
 class Spectrum(Declared):
     """Bounds on the eigenvalues of X'X, and their probability, for m independent rows with ||x|| <= 1.
 
-    The least eigenvalue of X'X is below (1 - xi) m smallest with probability at most d exp(-m smallest (xi + (1 - xi)
-    ln(1 - xi))). The largest eigenvalue of X'X is above (1 + xi) m largest with probability at most d exp(-m largest
-    ((1 + xi) ln(1 + xi) - xi)). The bounds concern second moments, without centring.
+    Let mu be the bound `smallest` and nu the bound `largest` on the eigenvalues of E[x x'], and xi the `tolerance`. The
+    least eigenvalue of X'X is below (1 - xi) m mu with probability at most d exp(-m mu (xi + (1 - xi) ln(1 - xi))). The
+    largest eigenvalue of X'X is above (1 + xi) m nu with probability at most d exp(-m nu ((1 + xi) ln(1 + xi) - xi)).
+    The bounds concern second moments, without centring.
 
     Source: matrix Chernoff in place of Cummings et al. 2015, Theorem 7, whose constant is unknown; spec
     truthful_regression section 6.
@@ -148,8 +149,8 @@ def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_p
 
 
 def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:
-    """The shrinkage g = E tr[gamma (gamma I + X'X)^-1] / d for rows uniform in the ball: the mean prediction of
-    truthful peers is P = (1 - g) q.
+    """The shrinkage g = E tr[gamma (gamma I + X'X)^-1] / d for rows uniform in the ball. The mean prediction of
+    truthful peers is P = (1 - g) q, where q is the posterior mean.
 
     The shrinkage is computed by the expansion gamma/L + gamma m (1/(d + 4) - 1/(d + 2)^2)/L^3, where L = gamma + m/(d +
     2).
@@ -167,11 +168,11 @@ def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:
 def ridge_shrinkage_error(rows: int, dimension: int, ridge: float) -> float:
     """A bound |dg| on the distance of `ridge_shrinkage` to the true E tr[gamma (gamma I + X'X)^-1] / d.
 
-    With D = X'X - m mu I and L = gamma + m mu, (gamma I + X'X)^-1 = 1/L - D/L^2 + D^2/L^3 - D^3/L^4 + D^4 (gamma I +
-    X'X)^-1/L^4. The expansion in `ridge_shrinkage` uses the first three terms. The fourth term is known exactly: E tr
-    D^3 = m E tr W^3 with W = xx' - mu I. The last term lies between 0 and D^4/((gamma + lo) L^4), except on the event
-    that the least eigenvalue is below lo. On the event that the least eigenvalue is below lo, the last term adds at
-    most d/gamma to the trace. E tr D^4 is at most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
+    With mu = 1/(d + 2), D = X'X - m mu I and L = gamma + m mu, (gamma I + X'X)^-1 = 1/L - D/L^2 + D^2/L^3 - D^3/L^4 +
+    D^4 (gamma I + X'X)^-1/L^4. The expansion in `ridge_shrinkage` uses the first three terms. The fourth term is known
+    exactly: E tr D^3 = m E tr W^3 with W = xx' - mu I. The last term lies between 0 and D^4/((gamma + lo) L^4), except
+    on the event that the least eigenvalue is below lo. On the event that the least eigenvalue is below lo, the last
+    term adds at most d/gamma to the trace. E tr D^4 is at most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
 
     Example:
         >>> ridge_shrinkage_error(400, 3, 20.0) < 1e-4

@@ -2,8 +2,8 @@
 
 A player is paid for the accuracy of a prediction: the least squares estimate of the player's peers predicts the
 posterior mean that the player's own answer implies. Least squares is unbiased, so that truth is an exact equilibrium.
-No noise is drawn: the estimate and the factor of X'X are public, and each payment follows from them and the player's
-own record.
+No noise is drawn: the estimate and the factor of X'X are public, and each payment follows from these two and the
+player's own record.
 
 Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
 
@@ -79,7 +79,7 @@ __all__ = [
 
 def least_squares_error(variance: float, spectrum: Spectrum) -> float:
     """A bound on E||theta_OLS - theta||^2 given the bounds on the spectrum: sigma^2 tr (X'X)^-1 <= d sigma^2/((1 - xi)
-    n mu).
+    n mu), with the `smallest` mu and the `tolerance` xi of the spectrum.
 
     Args:
         variance: variance sigma^2 of a residual.
@@ -96,8 +96,8 @@ def least_squares_error(variance: float, spectrum: Spectrum) -> float:
 
 
 def least_expected_error(variance: float, rows: int, dimension: int) -> float:
-    """The least possible E||theta_OLS - theta||^2 for rows uniform in the ball: sigma^2 d (d + 2)/n, because 1/x is
-    convex.
+    """The least possible E||theta_OLS - theta||^2 for rows uniform in the ball: sigma^2 d (d + 2)/n, by Jensen's
+    inequality, since 1/t is convex in t > 0.
     """
     d = whole("dimension", dimension, at_least=1)
     return non_negative("variance", variance) * d * (d + 2) / whole("rows", rows, at_least=1)
@@ -105,7 +105,7 @@ def least_expected_error(variance: float, rows: int, dimension: int) -> float:
 
 def truthful_payments(rule: ScoringRule, radius: float) -> tuple[float, float]:
     """The least and the largest expected payment of a truthful player: a - b(P - P^2), or a + b P^2 for the centred
-    rule, over |P| <= R0.
+    rule, over |P| <= R0. P is the mean of the peers' prediction given the player's record.
 
     For the uncentred rule and R0 >= 1/2 the range is [a - b/4, a + b (R0 + R0^2)], so a = b/4 makes taking part
     rational in expectation. Both ends of the range are attained.
@@ -164,9 +164,9 @@ class LeastSquaresBillboard(LinearBillboard):
 class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     """A regression that buys answers from people who may lie, but who do not mind that the exact result is published.
 
-    A player is paid B(p, q). The prediction q = x'E[theta | x, y] follows from the player's answer under the public
-    model, and p is the prediction of an estimate without the player's record. The estimate without the player's record
-    is from everybody else (leave one out), or from the other of two random groups.
+    A player is paid B(p, q) by the scoring rule. The prediction q = x'E[theta | x, y] follows from the player's answer
+    under the public model, and p is the prediction of an estimate without the player's record. The estimate without the
+    player's record is from everybody else (leave one out), or from the other of two random groups.
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. Because
     nothing is private, a run may refuse because of the records, and name a record. A run refuses if only one player's

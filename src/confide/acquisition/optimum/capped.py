@@ -1,4 +1,5 @@
-"""The best weights at a fixed r = 1/S where no weight may exceed a cap and no virtual cost exceeds 1.
+"""The best weights at a fixed r = 1/S, where no weight may exceed a cap and no virtual cost exceeds 1. S is the spread
+of the noise.
 
 Let g be the price of variance, psi a user's virtual cost and w the user's weight. The problem at a given r is
 
@@ -113,7 +114,7 @@ class Crowd(NamedTuple):
         r: inverse 1/S of the noise spread.
         g: price of variance.
         cap: the largest weight.
-        room: inverse of the largest weight, 1/cap; a whole number where the cap is the inverse of one.
+        room: inverse of the largest weight, 1/cap; a whole number where the cap is the inverse of a whole number.
         anchor: ease from which the eases t are measured.
         offset: (n,) eases t from the anchor, falling.
         price: (n,) coefficients a of the squared weights.
@@ -197,7 +198,7 @@ def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor
         r: inverse 1/S of the noise spread, > 0.
         room: inverse of the largest weight, 1/cap.
         anchor: ease from which eases are measured.
-        centre: number of first users from which sums are counted.
+        centre: number of users at the beginning of the order. Every running sum is reduced by the sum over these users.
     """
     n = ease.size
     terms, sums = np.empty((5, n)), np.zeros((5, n + 1))
@@ -430,7 +431,8 @@ def solve_capped(
     virtual_costs: ArrayLike, *, weight_cap: float, variance_price: float, noise_price: float, approximation: float,
     outside: float = math.inf, psi_floor: float = 0.0,
 ) -> CappedSolution:
-    """The cheapest weights that do not exceed a cap, and their levels, with S in `capped_spreads`.
+    """The cheapest weights that do not exceed a cap, and the privacy levels under these weights, with the spread S of
+    the noise in `capped_spreads`.
 
     The cost is at most 1 + approximation times the cost at the best S. A problem with n = 10^5 takes a fraction of a
     second.
@@ -486,7 +488,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
     """Virtual costs as an array. A finite cost that exceeds 1 by rounding becomes 1.
 
     Raises:
-        InvalidInput: the costs are not numbers, or one is NaN, below the floor, or finite above 1.
+        InvalidInput: the costs are not numbers, or a cost is NaN, below the floor, or finite above 1.
     """
     floor = non_negative("psi_floor", psi_floor, at_most=1.0)
     try:

@@ -63,7 +63,8 @@ def replaced_capped_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, weight_cap: float, variance_price: float,
     noise_price: float, approximation: float, outside: float = math.inf, psi_floor: float = 0.0,
 ) -> Replaced:
-    """The value V of `solve_capped`, and the user's own difference of levels, with that user's virtual cost replaced.
+    """The value V of `solve_capped`, and one user's local level less their central level, if the virtual cost of that
+    user is replaced.
 
     The computed values agree with the values of `solve_capped` up to a relative error of about 1e-14. A problem with n
     = 10^5 and replacements for 10^4 people takes a few seconds.

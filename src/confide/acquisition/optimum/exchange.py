@@ -1,13 +1,12 @@
-"""The best weights at a fixed r = 1/S with one user's virtual cost replaced (an exchange), in O(log n) from sums over
-all users.
+"""The best weights at a fixed r = 1/S, where S is the spread of the noise, with one user's virtual cost replaced (an
+exchange). The weights follow in O(log n) from sums over all users.
 
-At one value of r, sums over the first 0, 1, 2, ... users are kept: of 1/a, b/a and b^2/a, and of the numerators 1, b
-and
-b^2 over a^2. In these sums psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 - psi). An exchange takes a
-user out of the sums and puts the user back with another virtual cost, which changes each sum by two terms. The
-threshold theta on b is found by bisection, and from theta follow V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g
-sum w^2)/r. All sums have twice the digits of a double, so that no digits are lost where one user's term is nearly the
-whole sum.
+At one value of r, the module keeps sums over the first 0, 1, 2, ... users: of 1/a, b/a and b^2/a, and of 1/a^2, b/a^2
+and b^2/a^2. In these sums g is the price of variance, psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 -
+psi). An exchange takes a user out of the sums and puts the user back with another virtual cost, which changes each sum
+by two terms. The threshold theta on b is found by bisection, and from theta follow V = theta/sum (theta - b)/a, sum w^2
+and Q = (V - g sum w^2)/r. All sums have twice the digits of a double, so that no digits are lost where one user's term
+is nearly the whole sum.
 
 Source: spec two_part_acquisition section 9.
 
@@ -314,8 +313,8 @@ def _beyond(
 def exchanged(
     psi: Floats, b: Floats, g: float, sums: Sums, persons: Integers, costs: Floats, places: Integers, out: Floats
 ) -> None:
-    """The value V(r), its slope Q, and the exchanged user's local less central level, for each of some exchanges of a
-    user's virtual cost.
+    """The value V(r), the slope Q of V, and the exchanged user's local level less their central level, for each of some
+    exchanges of a user's virtual cost.
 
     Args:
         psi: (n,) virtual costs of the users who can have weight, sorted.

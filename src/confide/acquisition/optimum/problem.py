@@ -1,7 +1,9 @@
 """The platform's objective, which is the error and the payments of a weighted mean of noisy records, and its reduction
 to weights.
 
-The problem is, over weights w >= 0 that sum to 1 and local levels y, to minimise
+The problem is to minimise the following cost over weights w >= 0 that sum to 1 and local levels y, the losses towards
+the platform. In the cost psi are the users' virtual costs, g is the price of the records' variance, kappa the price of
+the noise, and S the spread of the noise:
 
     g sum w^2 + kappa S + sum (1 - psi) w^2/S + sum psi y,     S = sum w^2/y.
 
@@ -40,8 +42,8 @@ def checked_costs(virtual_costs: ArrayLike) -> Floats:
     """Virtual costs as an array of shape (n,). The value inf stands for an absentee.
 
     Raises:
-        InvalidInput: there are no costs, they are no list of numbers, one is NaN, negative or too large for doubles, or
-            none is finite.
+        InvalidInput: there are no costs, the costs are no list of numbers, a cost is NaN, negative or too large for
+            doubles, or no cost is finite.
     """
     try:
         costs = np.asarray(virtual_costs, dtype=np.float64)

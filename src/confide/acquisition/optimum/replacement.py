@@ -45,7 +45,9 @@ LAST_DIGITS = 2e-15
 BLOCK = 2**18
 """Number of exchanges that are processed together."""
 FEW = 3 * 10**6
-"""Product of the number of exchanges and the number of winners up to which each exchange is searched separately."""
+"""Product of the number of exchanges and the number of users with weight, up to which each exchange is searched
+separately.
+"""
 
 
 class Replaced(NamedTuple):
@@ -53,7 +55,7 @@ class Replaced(NamedTuple):
 
     Args:
         values: (m, k) value V with one virtual cost replaced.
-        differences: (m, k) difference of levels of the user with the replaced virtual cost.
+        differences: (m, k) local level less central level of the user with the replaced virtual cost.
     """
 
     values: Floats
@@ -64,8 +66,8 @@ def replaced_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, variance_price: float, noise_price: float,
     approximation: float | None = None,
 ) -> Replaced:
-    """The value V, and the user's own difference of levels, with that user's virtual cost replaced and all others
-    unchanged.
+    """The value V, and one user's local level less their central level, if the virtual cost of that user is replaced
+    and all other virtual costs stay unchanged.
 
     A computed value exceeds the optimum by at most a relative 1e-13, and is below the optimum only by rounding.
     Differences of levels have an error of about 1e-9 of the local level. Where two optima are nearly tied, the optimum
@@ -131,7 +133,7 @@ def replaced_values(
 
 @dataclass(frozen=True, eq=False)
 class Exchanges:
-    """Exchanges of a user's virtual cost for another one.
+    """Exchanges of a user's virtual cost for another virtual cost.
 
     Args:
         persons: (t,) place of the exchanged user among the sorted users; the number of sorted users for a user who

@@ -1,18 +1,18 @@
 """The cheapest weights and noise, globally, with a certificate.
 
-`solve` sorts the users who can have weight at all, searches over r = 1/S, and computes the privacy levels that the
-weights imply for every user.
+`solve` sorts the users who can have weight at all, searches over r = 1/S, where S is the spread of the noise, and
+computes the privacy levels that the weights imply for every user.
 
-Source: spec two_part_acquisition section 7; it replaces Algorithm 1 of Fallah, Makhdoumi, Malekian and Ozdaglar.
+Source: spec two_part_acquisition section 7, in place of Algorithm 1 of Fallah, Makhdoumi, Malekian and Ozdaglar.
 
 The search is branch and bound over r = 1/S with the exact inner solve, followed by a polishing step. All computations
 use units where kappa = 1.
 
 The search minimises the cost h(r) = 1/r + V(r), where V is concave. Between two values of r, V lies above its chord,
 and the sum of 1/r and a chord has a minimum in closed form. The cell with the smallest bound is split until the value
-of the best weights is within the tolerance of that bound. The error of the weights is only of the order of the square
-root of the value's error, so the best r is polished. The cost h(r) has no local minimum where the weights jump, so the
-root of its slope is found next to the best r.
+of the best weights is within the tolerance of that bound. The weights are accurate only to about the square root of the
+value's error, so the best r is then polished. The cost h(r) has no local minimum where the weights jump, so polishing
+finds the root of the slope of h next to the best r.
 
 Source: spec two_part_acquisition section 7.
 
@@ -24,7 +24,8 @@ exact. So the outcome is an exact minimum over a fixed set, and each user's diff
 virtual cost. Payments by differences of the values therefore make truth the best report. With an approximate optimum
 found in another way, truth need not be the best report.
 
-Source: spec two_part_acquisition section 8; it repairs Theorem 3 of Fallah, Makhdoumi, Malekian and Ozdaglar.
+Source: spec two_part_acquisition section 8, in place of Theorem 3 of Fallah, Makhdoumi, Malekian and Ozdaglar, which
+    has an error.
 """
 
 from __future__ import annotations
@@ -246,7 +247,7 @@ def solve(
         tolerance: the relative gap to reach, in [3e-14, 1).
 
     Raises:
-        InvalidInput: no users, a NaN or negative virtual cost, none finite, prices out of range.
+        InvalidInput: no users, a NaN or negative virtual cost, no finite virtual cost, or prices out of range.
         SolverFailed: the gap was not reached, which rounding alone can cause.
 
     Source: spec two_part_acquisition sections 5 to 7.
@@ -361,7 +362,7 @@ def grid_spreads(
 def solve_grid(
     virtual_costs: ArrayLike, approximation: float = 0.01, *, variance_price: float, noise_price: float
 ) -> Solution:
-    """The cheapest weights and levels with S in `grid_spreads`.
+    """The cheapest weights and privacy levels, with the spread S of the noise in `grid_spreads`.
 
     Args:
         virtual_costs: (n,) virtual costs psi in [0, inf]; inf is an absentee, who still counts for the grid of S.

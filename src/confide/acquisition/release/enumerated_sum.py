@@ -1,5 +1,5 @@
-"""Exact attack on the published sum by enumeration: the law of the sum on small lattices, and how far the sum reveals
-its summands.
+"""Exact attack on the published sum by enumeration: the law of the sum on small lattices, and how much the sum reveals
+about its summands.
 
 On a lattice of a few hundred steps the law of the sum is a convolution. The Renyi divergence between the law and a
 shifted copy is a finite sum, which must agree with the contracts' formula. Audits also inject a fault: lattice noise

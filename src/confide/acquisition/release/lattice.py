@@ -98,7 +98,7 @@ Integers = NDArray[np.int64]
 @renamed(sigma="noise_std")
 @dataclass(frozen=True)
 class LatticeContract(Declared):
-    """The contract of one participant: steps, noise and promised levels. The contract is the only input of the
+    """The contract of one participant: steps, noise and promised privacy levels. The contract is the only input of the
     participant's client besides the record.
 
     Raises:
@@ -393,9 +393,10 @@ def _local_kept(steps: list[int], sigma: list[int], levels: list[float], order: 
 def lattice_for(people: int, cost_ratio: float) -> int:
     """Number of lattice steps, from public parameters alone, so that the offer can state it.
 
-    Rounding weights down lowers sum a_j^2/y_j by a relative 2 R/A at most, where R = sum_active(w_j/y_j)/S. At the
-    optimum w_j/y_j is proportional to the root of the virtual cost, so that R <= people sqrt(cost_ratio). The lattice
-    allows a relative change of 2^-20.
+    Let w_j be the weights, y_j the local levels, S = sum w_j^2/y_j, and A the number of steps. Rounding weights down
+    lowers sum a_j^2/y_j by a relative 2 R/A at most, where R = sum_active(w_j/y_j)/S. At the optimum w_j/y_j is
+    proportional to the root of the virtual cost, so that R <= people sqrt(cost_ratio). The lattice allows a relative
+    change of 2^-20.
 
     Args:
         people: number n of registered people.
@@ -431,7 +432,7 @@ def integer_contracts(
         weights: (n,) weights w_i >= 0, which sum to 1.
         epsilon_local: (n,) local levels y_i, > 0 and finite where w_i > 0.
         order: order alpha > 1 of the divergences.
-        epsilon_central: (n,) promised central levels; w_i^2/S if left out.
+        epsilon_central: (n,) promised central levels; by default w_i^2/S with S = sum w_i^2/y_i.
         lattice: number of steps A, a power of two up to 2^50. By default A is 2^40, or 2^50 where sum(w/y) > 2^19 S
             over the active people. The default number of steps therefore depends on the reports, while `lattice_for`
             depends on public numbers alone.

@@ -63,8 +63,8 @@ Integers = NDArray[np.int64]
 
 
 def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
-    """Whether an honest client can have sent each message under its contract: whether the message is within 64 sigma of
-    0..steps.
+    """Whether an honest client can have sent each message under the message's contract, that is, whether the message is
+    within 64 sigma of 0..steps.
 
     Args:
         messages: whole numbers, one or an array.

@@ -1,10 +1,11 @@
 """The accountant, which computes the total privacy cost of a fixed list of events. An epsilon counts as the decimal
 number that is written for it, such as exactly 0.1. Sums are exact, and are rounded up once at the end.
 
-Every calculator gives a valid upper bound on the loss of the same releases, if the parameters of all events were fixed
-before the first release. The smallest bound of all calculators is then valid too. Events that are chosen after earlier
-outputs were seen need the `Ledger`, which is a privacy filter. For such events, only the budget of the filter is a
-guarantee, and the epsilon spent so far is only information.
+A calculator is one method to add up the losses of events. Every calculator gives a valid upper bound on the loss of the
+same releases, if the parameters of all events were fixed before the first release. The smallest bound of all
+calculators is then valid too. Events that are chosen after earlier outputs were seen need the `Ledger`, which is a
+privacy filter. For such events, only the budget of the filter is a guarantee, and the epsilon spent so far is only
+information.
 
 `matrix` prints which calculator has a proved rule for which type of event, for the documentation.
 """
@@ -232,7 +233,7 @@ MADE_BY: dict[str, tuple[str, str]] = {
     "discrete Gaussian noise": ("ZCDPEvent", "rho = sensitivity^2/(2 sigma^2)"),
     "any mechanism with known (epsilon, delta)": ("ApproxEvent", "Wu 2017, Theorem 2.2.2"),
 }
-"""Mapping from a mechanism to the event type that one release by it costs, with the source of the proof."""
+"""Mapping from a mechanism to the event type that one release by the mechanism costs, with the source of the proof."""
 
 
 def matrix() -> Table:

@@ -39,7 +39,8 @@ def _drift(step: Any, count: int) -> Any:
 
 
 def theorem(epsilon: float, count: int, slack: float) -> float:
-    """The epsilon that Theorem 2.2.4 proves for `count` adaptive uses of an epsilon-DP mechanism, rounded up.
+    """The epsilon that Theorem 2.2.4 of Wu 2017 proves for `count` adaptive uses of an epsilon-DP mechanism, rounded
+    up.
 
     Args:
         epsilon: the epsilon of each use, > 0, in nats.
@@ -94,7 +95,7 @@ def corollary_step(epsilon: float, slack: float, count: int) -> float:
 
 
 def largest_step(epsilon: float, slack: float, count: int) -> float:
-    """The largest epsilon of one use, rounded down, for which the theorem keeps the total of `count` uses within a
+    """The largest epsilon of one use, rounded down, for which Theorem 2.2.4 keeps the total of `count` uses within a
     target.
 
     Args:
@@ -122,8 +123,8 @@ def _worst(spend: Spend) -> tuple[Fraction, int]:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """The epsilon that the theorem proves with the slack `delta` minus the sum of the deltas. The result is infinite
-    where no positive slack is left.
+    """The epsilon that Theorem 2.2.4 proves with a slack of `delta` minus the sum of the events' deltas. The result is
+    infinite where no positive slack is left.
     """
     step, count = _worst(spend)
     if not count:
@@ -133,9 +134,9 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The slack at which the theorem proves `epsilon`, plus the sum of the deltas. The drift, k epsilon (e^epsilon - 1)
-    at the largest epsilon of an event, bounds the mean loss. The result is 1 where the argument `epsilon` does not
-    exceed the drift, so that no slack is enough.
+    """The slack at which Theorem 2.2.4 proves `epsilon`, plus the sum of the events' deltas. The drift, k epsilon
+    (e^epsilon - 1) at the largest epsilon of an event, bounds the mean loss. The result is 1 where the argument
+    `epsilon` does not exceed the drift, so that no slack is enough.
     """
     from flint import arb
 

@@ -54,8 +54,8 @@ class Noise(ABC):
     once more, to the nearest double.
 
     The center may be private, while every other argument is public. The time of a secure draw depends on public
-    parameters, on the noise of a rejection sampler, and, by nanoseconds, on the length of the center's integers. An
-    undecided rounding is refined with probability below 2^-60, whatever the center.
+    parameters, on the noise of a rejection sampler, and, by nanoseconds, on the length of the center's integers. With
+    probability below 2^-60, whatever the center, a rounding needs further random bits.
 
     Source: spec truthful_regression 4.4, query_release A3.
 
@@ -132,7 +132,7 @@ class Noise(ABC):
     @property
     def audited(self) -> bool:
         """Whether an audit records the draws. Audited noise reports the properties of secure noise, but an outcome made
-        with it counts as a study (`Mechanism._outcome`).
+        with audited noise counts as a study (`Mechanism._outcome`).
 
         The property `audited` serves confide's own mechanisms. The noise of any run is wrapped
         (`confide.privacy.noise.given_noise`), and the wrapper does not report whether an audit records the draws.
@@ -361,9 +361,9 @@ class Noise(ABC):
         mechanism.
 
         Logits are doubles; a logit more than 700 below the largest counts as 700 below it. The weights are the doubles
-        exp(logit - largest), taken as exact numbers. The weights exp(logit - largest), as doubles, differ from the
-        ideal weights by a relative 2^-40 at most. The function `exponential_mechanism` converts scores to logits and
-        keeps a margin for that error, so use it instead.
+        exp(logit - largest), taken as exact numbers. These doubles differ from the ideal weights by a relative 2^-40 at
+        most. If you have scores, use `exponential_mechanism` instead, which converts scores to logits and keeps a
+        margin for this error.
 
         Args:
             logits: (k,) finite, 1 <= k <= 2^24; they may be private.
@@ -371,7 +371,7 @@ class Noise(ABC):
             stream: the name of the draw; each name can be drawn once.
 
         Returns:
-            (size,) positions.
+            (size,) positions in `logits`.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.

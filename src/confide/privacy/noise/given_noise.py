@@ -2,8 +2,8 @@
 
 Secure noise may be drawn directly, kept in a journal, or recorded or forced by an audit. A run that could see which
 source of noise it gets might behave differently in an audit and in a release. `Noise.secure()` is therefore of the
-class `GivenNoise`, settlement passes no other class, and the audit of any mechanism wraps its own noise in a
-`GivenNoise`.
+class `GivenNoise`, and the settlement of a campaign passes no other class. The audit of a mechanism wraps the audit's
+own noise in a `GivenNoise`.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class JournalNoise(PassingNoise):
 
     A draw takes two writes, each of which is synchronised to disk: first the draw itself, then the end of its line. A
     line without an end belongs to a draw that was never handed out, and is dropped when the journal is opened. A line
-    of the journal that has its end was complete on disk, so a wrong checksum on this line means damage, and the journal
-    is refused. Only one process at a time can hold a journal.
+    with an end was complete on disk. If the checksum of such a line is wrong, the file is damaged, and the journal is
+    refused. Only one process at a time can hold a journal.
 
     Args:
         path: the path of the journal. A missing folder is created, with access for its owner only.
@@ -128,8 +128,8 @@ class JournalNoise(PassingNoise):
     def note(self, stream: Stream, text: str) -> None:
         """Write down, before the first draw, the purpose of all streams whose names begin with the given words.
 
-        Raw material such as exponentials and words is requested without parameters. Requests for raw material look the
-        same in every run, so only a note keeps stored draws from serving another run.
+        Raw material, which `exponential` and `words` draw, is requested without parameters. Requests for raw material
+        look the same in every run, so only a note keeps stored draws from serving another run.
 
         Args:
             stream: first words of the draws' names.

@@ -7,8 +7,8 @@ the same public history. The two runs differ in their centers, and must not diff
 
 Recording and forced noise both report the properties of secure noise. A mechanism that adapts to the properties of its
 noise therefore behaves in an audit as it does in a release. An outcome made with recording or forced noise counts as a
-study, not as a release (`Noise.audited`). `given` wraps recording and forced noise so that a run cannot tell it from
-secure noise.
+study, not as a release (`Noise.audited`). `given` wraps recording and forced noise so that a run cannot tell such noise
+from secure noise.
 
 `PassingNoise` is the base class of noise that passes requests on to other noise, such as transcripts and sources that
 are broken on purpose.

@@ -210,7 +210,7 @@ def add_vector_laplace(
         stream: the name of the draw; each name can be drawn once per `noise`.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
-        stretch: (d,) positive doubles, public; ones if left out.
+        stretch: (d,) public factors of the coordinates of v, positive doubles; ones if left out.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:

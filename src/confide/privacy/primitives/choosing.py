@@ -43,12 +43,12 @@ def draw_by_logits(
         bounded_range: upper bound, in nats, of the difference between the largest and the smallest log ratio of the
             probabilities under two neighbours, over all positions. The bound includes a margin for the rounding of the
             logits.
-        stream: the name under which all these draws are made.
+        stream: the name under which the draws are made.
         count: the number of draws.
         line: the line of the charge that pays for each draw.
 
     Returns:
-        (count,) positions.
+        (count,) positions in `logits`.
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
@@ -72,7 +72,7 @@ def draw_digits(
         count: the number of digits.
         epsilon: privacy loss, in nats and rounded up, of the draw that the caller computes from the digits; 0 if this
             draw was paid for before.
-        stream: the name under which all these draws are made.
+        stream: the name under which the draws are made.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
     Raises:
@@ -96,7 +96,7 @@ def draw_through(
         inputs: (n,) row numbers, private.
         epsilon: the largest log ratio between the table rows of two neighbours, in nats, rounded up. If `epsilon` is
             left out, the largest log ratio over all pairs of rows is used.
-        stream: the name under which all these draws are made.
+        stream: the name under which the draws are made.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
     Returns:

@@ -94,7 +94,7 @@ def open_session(
             name of each part to the exact noise scale.
         parts: mapping from the name of each part to the draws that the session may make for this part.
         stream: the first words of the names of all draws of the session.
-        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
+        line: the name of the line of the run's charge that pays for the session; None if the charge has one line only.
 
     Raises:
         InvalidInput: the argument is no noise, or the charge has no line of the given name.
@@ -131,7 +131,7 @@ class NoiseSession:
         Args:
             part: the name of a part that the session declared.
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once per `noise`.
+            stream: the name of the draw; each name can be drawn once.
             center: the private numbers to which the noise is added, in the shape `size`; zeros if left out.
 
         Raises:

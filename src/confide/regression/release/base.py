@@ -151,8 +151,8 @@ class ProvedError:
             bound.
         expected: whether the bound is on the expectation over the noise. If `expected` is false, the error is below the
             bound with high probability.
-        failure_probability: probability that the bound fails, in addition to failures of the spectrum's bounds and of
-            the tolerated misreports.
+        failure_probability: probability that the bound fails, if the eigenvalues keep their bounds and there are no
+            more misreports than tolerated.
         source: theorem from which the bound comes.
     """
 

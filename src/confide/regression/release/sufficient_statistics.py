@@ -1,15 +1,15 @@
 """Sufficient-statistics perturbation: noisy second moments are released once, and the regression is computed from them.
 
-One draw of vector Laplace noise on (A, u/Y), with off-diagonal entries of A weighted by sqrt(2), protects all d(d+3)/2
-moments under pure differential privacy. The method is more accurate than output perturbation if n*epsilon is above
-about 1.4 d^3.
+Let A = X'X and u = X'y be the exact moments, and Y the bound on |y|. One draw of vector Laplace noise on (A, u/Y), with
+off-diagonal entries of A weighted by sqrt(2), protects all d(d+3)/2 moments under pure differential privacy. The method
+is more accurate than output perturbation if n*epsilon is above about 1.4 d^3.
 
 Source: Vu and Slavkovic 2009; Foulds et al. 2016 (the idea); spec truthful_regression 8 (this form, sensitivity).
 
 The module also has the regression from noisy second moments, which both sufficient-statistics releases share.
 
-The released pair (A~, u~) is public, so all computations from it are post-processing: the shrinkage that fits the known
-noise, the first-order law of the error, and the error that is predicted from public parameters.
+The released noisy pair (A~, u~) is public, so all computations from this pair are post-processing: the shrinkage that
+fits the known noise, the first-order law of the error, and the error that is predicted from public parameters.
 """
 
 from __future__ import annotations
