@@ -1,9 +1,8 @@
 """Allocation of scarce resources to people with private values and needs, by convex programs. A run computes a sequence
 of prices under differential privacy, and each participant's allocation follows from these prices.
 
->>> from confide.programs import PrivDude, UnitDemand
 >>> from confide.privacy.noise import Noise
->>> from confide.programs.instances import popular
+>>> from confide.programs import PrivDude, UnitDemand, popular
 >>> program = UnitDemand(5_000, 500, goods=5)
 >>> outcome = PrivDude(program, epsilon=1.0, delta=1e-6).run(popular(5_000, 5, seed=1), Noise.simulated(1))
 >>> bool(outcome.certificate.gap < 0.02 * 5_000)
@@ -30,6 +29,7 @@ __all__, __getattr__, __dir__ = exports(
         "families.xor_bundles": ("XorBundles",),
         "grids": ("Constants",),
         "guarantees": ("PathCertificate", "certificate"),
+        "instances": ("popular",),
         "planning": ("ProgramPlan", "plan"),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "ProgramRecords"),

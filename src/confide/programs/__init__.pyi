@@ -21,6 +21,7 @@ from confide.programs.families.xor_bundles import XorBundles as XorBundles
 from confide.programs.grids import Constants as Constants
 from confide.programs.guarantees import PathCertificate as PathCertificate
 from confide.programs.guarantees import certificate as certificate
+from confide.programs.instances import popular as popular
 from confide.programs.planning import ProgramPlan as ProgramPlan
 from confide.programs.planning import plan as plan
 from confide.programs.priv_dude import PrivDude as PrivDude
@@ -38,5 +39,5 @@ __all__ = [
     "Electricity", "ExactOptimum", "FlagBillboard", "Flow", "Knapsack", "PathBillboard", "PathCertificate", "PrivDude",
     "Program", "ProgramPlan", "ProgramRecords", "RoundDude", "SharedResources", "TauCheck", "TightDude",
     "TightenAndAudit", "TrueDude", "UnitDemand", "XorBundles", "certificate", "check_tau", "convex_program",
-    "dual_value", "exact", "least_tau", "nearly_best", "plan",
+    "dual_value", "exact", "least_tau", "nearly_best", "plan", "popular",
 ]

@@ -322,9 +322,8 @@ def certificate(billboard: PathBillboard, failure_probability: float | None = No
         InvalidInput: the argument is no billboard with a path of prices.
 
     Example:
-        >>> from confide.programs import PrivDude, UnitDemand
         >>> from confide.privacy.noise import Noise
-        >>> from confide.programs.instances import popular
+        >>> from confide.programs import PrivDude, UnitDemand, popular
         >>> program = UnitDemand(5_000, 500, goods=5)
         >>> outcome = PrivDude(program, epsilon=1.0, delta=1e-6).run(popular(5_000, 5, seed=1), Noise.simulated(1))
         >>> found = certificate(outcome.billboard)

@@ -54,9 +54,8 @@ class PrivDude(Dude[PathBillboard]):
     actions, the number of main rounds in which the action was the participant's best response.
 
     Example:
-        >>> from confide.programs import UnitDemand
         >>> from confide.privacy.noise import Noise
-        >>> from confide.programs.instances import popular
+        >>> from confide.programs import UnitDemand, popular
         >>> program = UnitDemand(5_000, 500, goods=5)
         >>> mechanism = PrivDude(program, epsilon=1.0, delta=1e-6, rounds=50, burn_in=25)
         >>> values = popular(5_000, 5, seed=1)

@@ -132,9 +132,8 @@ class TightDude(Dude[PathBillboard]):
             regret is known before the run.
 
     Example:
-        >>> from confide.programs import UnitDemand
         >>> from confide.privacy.noise import Noise
-        >>> from confide.programs.instances import popular
+        >>> from confide.programs import UnitDemand, popular
         >>> program = UnitDemand(5_000, (2_500.0,))
         >>> mechanism = TightDude(program, 1.0, 1e-6, rounds=1_000, burn_in=100, alpha=0.5)
         >>> round(mechanism.reserve_share, 2)

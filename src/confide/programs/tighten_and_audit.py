@@ -99,9 +99,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         Refused: the reserve xi is at least as large as a supply ("infeasible budget").
 
     Example:
-        >>> from confide.programs import UnitDemand
         >>> from confide.privacy.noise import Noise
-        >>> from confide.programs.instances import popular
+        >>> from confide.programs import UnitDemand, popular
         >>> program = UnitDemand(5_000, 500, goods=5)
         >>> mechanism = TightenAndAudit(program, epsilon=1.0, delta=1e-6, rounds=50, burn_in=25)
         >>> values = popular(5_000, 5, seed=1)

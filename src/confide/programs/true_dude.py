@@ -74,9 +74,8 @@ class TrueDude(PrivDude):
             rounding of prices.
 
     Example:
-        >>> from confide.programs import UnitDemand
         >>> from confide.privacy.noise import Noise
-        >>> from confide.programs.instances import popular
+        >>> from confide.programs import UnitDemand, popular
         >>> mechanism = TrueDude(UnitDemand(5_000, 500, goods=5), 1.0, 1e-6, rounds=50, burn_in=25)
         >>> round(mechanism.gain, 4)
         0.1052

@@ -33,7 +33,7 @@ __all__, __getattr__, __dir__ = exports(
         "oracle.terms": ("Terms",),
         "planning": ("Prediction", "ReleasePlan", "plan"),
         "query_game": ("Hedge",),
-        "records": ("Codes", "PackedBits"),
+        "records": ("Codes", "PackedBits", "made_up_table"),
         "reweighted": ("Reweighted", "ReweightedCertificate", "ReweightedRecords"),
         "schema": ("Schema",),
         "synthetic": ("Rounds", "SyntheticRecords"),

@@ -38,6 +38,7 @@ from confide.release.planning import plan as plan
 from confide.release.query_game import Hedge as Hedge
 from confide.release.records import Codes as Codes
 from confide.release.records import PackedBits as PackedBits
+from confide.release.records import made_up_table as made_up_table
 from confide.release.reweighted import Reweighted as Reweighted
 from confide.release.reweighted import ReweightedCertificate as ReweightedCertificate
 from confide.release.reweighted import ReweightedRecords as ReweightedRecords
@@ -53,5 +54,5 @@ __all__ = [
     "MarginalFit", "MeasuredTables", "MostDrawn", "NoisyAnswers", "NoisyBillboard", "Oracle", "PackedBits",
     "Prediction", "ReleasePlan", "Reweighted", "ReweightedCertificate", "ReweightedRecords", "Rounds", "Schema",
     "SelectionRule", "SyntheticRecords", "Terms", "Transcript", "TrueAnswers", "Uniform", "Workload", "compare",
-    "marginals_from_parities", "plan", "true_answers",
+    "made_up_table", "marginals_from_parities", "plan", "true_answers",
 ]

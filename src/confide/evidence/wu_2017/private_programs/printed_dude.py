@@ -85,9 +85,8 @@ class PrintedDude(PrivDude):
         Refused: the printed number w^2 of rounds, for width w, is too large.
 
     Example:
-        >>> from confide.programs import UnitDemand
         >>> from confide.privacy.noise import Noise
-        >>> from confide.programs.instances import popular
+        >>> from confide.programs import UnitDemand, popular
         >>> literal = PrintedDude(UnitDemand(300, 37, goods=4), epsilon=1.0, delta=1e-6, rounds=300)
         >>> outcome = literal.run(popular(300, 4, seed=1), Noise.simulated(1))
         >>> round(literal.noise_std), round(PrivDude(literal.program, 1.0, 1e-6, burn_in=0).noise_std)
