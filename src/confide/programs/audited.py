@@ -129,7 +129,7 @@ def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
         >>> from confide.programs import PrivDude, UnitDemand
         >>> from confide.programs.audited_programs import tiny_pool
         >>> mechanism = PrivDude(UnitDemand(6, 1.0, goods=3), 1.0, 1e-6, rounds=4, burn_in=2)
-        >>> found = jointly(mechanism, tiny_pool(mechanism.program, 0)).walked()["slack"]
+        >>> found = jointly(mechanism, tiny_pool(mechanism.program, 0)).sound["slack"]
         >>> found.flagged, round(found.measured, 6), round(found.promised, 6)
         (False, 0.236704, 0.236704)
     """
