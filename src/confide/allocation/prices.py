@@ -33,8 +33,8 @@ __all__ = ["PriceRelease", "release_prices"]
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The release of a market's prices, and of the noisy sums from which the prices follow. No bidder gets a good.
 
-    No participant has a share, so the outcome's table of shares is empty. The prices are an array on the billboard, the
-    public record of the run.
+    No participant has a share, so the outcome's table of shares is empty. The prices are an array, not a frame, on the
+    billboard, the public record of the run.
 
     Raises:
         InvalidInput: a mechanism that is no market.
