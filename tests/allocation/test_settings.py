@@ -165,7 +165,7 @@ def test_bad_sizes():
 
 @pytest.mark.parametrize(("goods", "supply", "signal"), fast(0, [
     (8, 800, 800), (8, 800, 400), (8, 800, 4000), (8, 800, 12_000), (20, 400, 400), (20, 400, 1600), (20, 400, 3200),
-    (20, 400, 8000), (20, 400, 40_000), (50, 160, 800), (50, 160, 3840), (50, 160, 38_400), (100, 100, 1600)]))
+    (20, 400, 8000), (20, 800, 40_000), (50, 160, 800), (50, 160, 3840), (50, 640, 38_400), (100, 100, 1600)]))
 def test_the_rule_is_within_a_few_percent_of_the_best_rung(goods, supply, signal):
     people, epsilon = goods * supply * 5 // 4, signal / supply
     best: dict[tuple, list[float]] = {}
