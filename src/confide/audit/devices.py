@@ -250,7 +250,8 @@ def decoded_row(
 
 
 def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None], of: str) -> AuditRow:
-    """Row that says whether billboards of correct runs pass their own check and state the sums of the reports.
+    """Row that says whether billboards of correct runs pass the mechanism's own check and state the sums of the
+    reports.
 
     Args:
         rounds: pairs of a billboard and a flag, which is True if the billboard states the sums of the reports.
@@ -272,7 +273,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
 
 
 def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow:
-    """Row that says whether billboards of correct runs on synthetic people pass their own check.
+    """Row that says whether billboards of correct runs on synthetic people pass the mechanism's own check.
 
     Args:
         boards: billboards of the runs.
