@@ -57,7 +57,7 @@ def draw_in_turn(
         rows: the true database x, shape (n,).
         weights: weights q of the outputs, shape (m^n,).
         r: weight of one changed row, in (0, 1].
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         noise: source of randomness.
         stream: name of the random streams; row i draws from the stream (stream, i).
     """

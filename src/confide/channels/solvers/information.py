@@ -74,7 +74,7 @@ class ClassProduct:
     divided by a number, whose logarithm is in `log_scale`.
 
     Args:
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n. For two letters n is at most 2,000; for more letters there may be at most 2^17 joint
             types.
         slope: slope lambda >= 0; r = e^-lambda.
@@ -168,7 +168,7 @@ class HammingProduct:
     of the product is symmetric.
 
     Args:
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n.
         slope: slope lambda >= 0; r = e^-lambda.
 
