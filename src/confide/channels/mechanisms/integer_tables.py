@@ -38,8 +38,9 @@ _SLACK = 1e-12
 def least_mixed(
     code: Callable[[float], Coded], within: Callable[[Coded, float], bool], most: float = MOST_SHARE
 ) -> Coded | None:
-    """The coded channel with the smallest fraction of the constant channel, among the fractions that are tried, at
-    which its levels are within their limits. The result is None if no tried fraction suffices.
+    """A coded channel that is mixed with a constant channel, so that its levels are within their limits. A constant
+    channel has the same output for all databases. Among the tried fractions of the constant channel, the smallest that
+    suffices is used. The result is None if no tried fraction suffices.
 
     Args:
         code: function from a fraction to the coded channel, into which this fraction of the constant channel is mixed.
@@ -147,8 +148,8 @@ def exact_identifiability(weights: NDArray[np.int64], letters: int, law: NDArray
     """Identifiability of single rows in nats: see `IntegerTable.identifiability`.
 
     Args:
-        weights: l tables of whole numbers, each for a single row of a database with k outputs, one below the other,
-            shape (l m, k).
+        weights: l tables of whole numbers, one below the other, shape (l m, k). Each table is for a single row of a
+            database, and has k outputs.
         letters: number m of letters, which are the values that a row can have.
         law: prior distribution of the row of each table, one after the other, shape (l m,).
     """
