@@ -234,7 +234,7 @@ def decoded_row(
 
     Args:
         rounds: pairs of a run's outcome and a mapping. The mapping leads from the position of each examined person to
-            the report of that person's device, or to None.
+            the report of that person's device, or to None if there is no report.
         decode: function from a device's report, the person's position and the billboard to the share that the device
             decodes.
         of: description of the synthetic data of the rounds.
