@@ -31,8 +31,9 @@ class Shown:
     """The outputs of one run, and its centers, which are the noiseless values to which noise is added.
 
     Args:
-        seen: four entries that two runs must have in common: the bytes of the billboard, or the type of the exception;
-            the messages that the run wrote; the noise requests; and the centers of public draws.
+        seen: four entries that two runs must have in common, before their centers can be compared: the bytes of the
+            billboard, or the type of the exception; the messages that the run wrote; the noise requests; and the
+            centers of public draws.
         summed: centers of Laplace noise and inputs of channels, in units of the noise scale; their absolute differences
             add up.
         squared: centers of Gaussian noise and of vector Laplace noise, in units of the noise scale; their squared

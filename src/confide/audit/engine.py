@@ -89,7 +89,7 @@ class Transcripts:
             itself.
         unreleased: mapping from a prefix of random streams to the rule for the noisy answers of these streams, where
             only values derived from the answers are published.
-        histories: number of noise histories for each pair.
+        histories: number of transcripts for each pair, each with other noise.
         source: function from the number of a transcript, from 0, to its noise; `Noise.simulated` with a seed if left
             out.
         other_answers: number of replacements of the unreleased noisy answers that are tried for each transcript, >= 1.

@@ -62,7 +62,7 @@ class ConfideError(Exception):
 
     @property
     def remedies(self) -> tuple[Any, ...]:
-        """Those of the remedies that name numbers. A program can apply these remedies."""
+        """The remedies with numbers, which a program can apply."""
         return tuple(each for each in self.ways if not isinstance(each, str))
 
     def _said(self, ways: Ways) -> str:
