@@ -28,14 +28,15 @@ Run = Callable[[Any, Noise], Any]
 
 def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float) -> str:
     """Text that says how far one record changes the noiseless values, both among other records and alone. The text is
-    empty where the change is no larger among other records, or where one of the two distances is unknown.
+    empty where the change is no larger among other records, or where one of the two changes is unknown.
 
     Args:
         run: the mechanism's run, a function of data and noise.
         pair: two populations that differ in one record.
         seed: seed of the noise history that both populations share.
         streams: names of the draws, which are all Laplace noise of one scale or all Gaussian noise of one scale.
-        paid: privacy loss that was charged for these draws: epsilon in nats for Laplace noise, rho for Gaussian noise.
+        paid: privacy loss that was charged for the draws of `streams`: epsilon in nats for Laplace noise, rho for
+            Gaussian noise.
     """
     alone = _alone(pair)
     if alone is None:

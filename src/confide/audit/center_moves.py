@@ -31,8 +31,9 @@ class Shown:
     """The outputs of one run, and its centers, which are the noiseless values to which noise is added.
 
     Args:
-        seen: four entries that two runs must have in common: the bytes of the billboard, or the type of the exception;
-            the messages that the run wrote; the noise requests; and the centers of public draws.
+        seen: four entries that two runs must have in common, before their centers can be compared: the bytes of the
+            billboard, or the type of the exception; the messages that the run wrote; the noise requests; and the
+            centers of public draws.
         summed: centers of Laplace noise and inputs of channels, in units of the noise scale; their absolute differences
             add up.
         squared: centers of Gaussian noise and of vector Laplace noise, in units of the noise scale; their squared
@@ -58,7 +59,7 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
         run: the mechanism's run, a function of data and noise.
         data: synthetic data in the form that `run` expects.
         noise: source of noise that records all requests of the run.
-        part: prefix of the names of the streams whose centers are compared; "" for all streams.
+        part: prefix of the names of the random streams whose centers are compared; "" for all streams.
     """
     outcome, observed = side_channel_output(lambda: exact_bytes(run(data, noise).billboard))
     mine = [draw for draw in noise.draws if draw.center and belongs(draw, part)]
@@ -75,8 +76,8 @@ def apart(one: Shown, other: Shown) -> float:
     standard deviations for Gaussian noise.
 
     Between neighbouring data sets the approximate loss is exact for Laplace noise. The approximation satisfies the
-    triangle inequality. On a path from one data set to another, some step therefore has at least the average loss of
-    all steps.
+    triangle inequality. Therefore, if a data set is changed into another one step by step, at least one step has a loss
+    of at least the loss between the two ends divided by the number of steps.
 
     Args:
         one: outputs and centers of the first run.

@@ -3,8 +3,8 @@ must not be below the measured privacy loss.
 
 The charge can also be audited as a promise about the whole release, like any other promise.
 
-Promises may be about parts of a release, and their audits look at these parts alone. A draw that belongs to no part, or
-to two parts, is found only by an audit of the whole release.
+Promises may be about parts of a release, and their audits look at these parts alone. If the noise of a draw belongs to
+no part, or to two parts, only an audit of the whole release finds the fault.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge
 # ---- charging
 
 NAMED = "the charge to the ledger, as a share of the cost that follows from the parameters"
-"""Name of the row for mechanisms whose promises are computed from the events that are charged. Such promises cannot
-show that a charge is too small.
+"""Name of the audit row for mechanisms whose promises are computed from the events that are charged. Such promises
+cannot show that a charge is too small.
 """
 
 _PROMISE = "the charge to the ledger, as a share of the promised loss"
@@ -123,8 +123,8 @@ def _doubled(promised: Loss) -> Loss:
 # ---- charged for what was measured
 
 COVERED = "the measured loss of a run, as a share of its charge"
-"""Name of the row that compares measured losses with the charge, for mechanisms whose promises may exceed the charge.
-Such promises cannot show that the charge is too small.
+"""Name of the audit row that compares measured losses with the charge, for mechanisms whose promises may exceed the
+charge. Such promises cannot show that the charge is too small.
 """
 
 
@@ -149,9 +149,9 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     """An audit row that says whether the ledger's charge covers every measured loss, and a control: the same row for a
     smaller charge, which must be flagged.
 
-    Between two neighbours, a mechanism loses at least the measured amount, and at most the amount that the accountant
-    derives from its events, in any parameter. Therefore a price below a measured loss shows that a run is not charged
-    in full. A measured loss is left out if its events have no price in its parameter.
+    In any parameter, a mechanism's true loss between two neighbours is at least the measured loss, and at most the loss
+    that the accountant derives from the mechanism's events. Therefore a price below a measured loss shows that a run is
+    not charged in full. A measured loss is left out if its events have no price in the parameter of this loss.
 
     Args:
         lost: measured losses of the mechanism, or of a run with fewer people, each with the events of the measured run.

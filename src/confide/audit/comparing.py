@@ -1,9 +1,9 @@
 """The comparisons of audits: the losses that can be promised, and the rule by which a measured number exceeds a
 promised number.
 
-A promise of privacy B follows from a promise A under three conditions. Both are about the same neighbour step, and B is
-about the same part of an outcome, or A about the whole. The audience of B sees no more than the audience of A. A proved
-conversion leads from the loss of A to the loss of B.
+A promise of privacy B follows from a promise A under four conditions. Both promises are about the same neighbour step.
+Promise A is about the whole outcome, or about the same part as B. The audience of B sees no more than the audience of
+A. A proved conversion leads from the loss of A to the loss of B.
 
 The module also finds the number that a guarantee states, and the unit of this number, for the rows of an audit.
 """

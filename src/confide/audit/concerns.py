@@ -1,10 +1,11 @@
-"""Completion of an audit report, so that the report has a row for every guarantee of a plan and for every concern.
+"""Completion of an audit report, so that the report has a row for every guarantee of a plan and for every concern. The
+concerns are the subjects of promises, such as accuracy (`Concern`).
 
 `promise_rows` compares every promise of privacy of a plan with the price of a run's releases, and finds promises that
 are too low or too high.
 
 The promised number and the price come only from the promise itself and from the events that the ledger is charged for.
-No parameter of a mechanism takes the place of the promised number or of the price.
+The mechanism's parameters are not used for either of these two numbers.
 """
 
 from __future__ import annotations
@@ -31,14 +32,16 @@ def completed(
     report: AuditReport, guarantees: Iterable[Guarantee], unpromised: Mapping[Concern, str],
     unmeasured: Callable[[Guarantee], str] = lambda _: "",
 ) -> AuditReport:
-    """The report with an additional row for each guarantee that no row covers, and for each concern that has no row.
+    """The report with an additional row for each guarantee that no row covers, and for each concern (`Concern`) that
+    has no row.
 
     The report passes only if each guarantee is measured, or has a reason why it was not measured. A report with a
     forgotten guarantee therefore does not pass.
 
     Args:
         report: report with the rows of all measurements.
-        guarantees: guarantees of the plan. Published claims that are false are kept for comparison only, and left out.
+        guarantees: guarantees of the plan. A plan may state a false claim of a publication for comparison; such claims
+            get no row.
         unpromised: mapping from each concern without a promise to the reason why nothing is promised about this
             concern.
         unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
@@ -84,9 +87,8 @@ def promise_rows(
     is about, in the promise's own notion. A promise below the price is broken. A promise above the price is kept, and
     the row says by how much it is above.
 
-    One more row says that the whole charge equals one of the promises, neither more nor less. A smaller charge would
-    let a budget be used again and again. The controls repeat these comparisons with promises that are far too low, and
-    with wrong charges.
+    One more row says whether the whole charge equals one of the promises. A smaller charge would let a budget be used
+    again and again. The controls repeat these comparisons with promises that are far too low, and with wrong charges.
 
     Args:
         promises: promises of a plan; promises that cannot be claimed or that promise nothing are left out.

@@ -234,7 +234,7 @@ def decoded_row(
 
     Args:
         rounds: pairs of a run's outcome and a mapping. The mapping leads from the position of each examined person to
-            the report of that person's device, or to None.
+            the report of that person's device, or to None if there is no report.
         decode: function from a device's report, the person's position and the billboard to the share that the device
             decodes.
         of: description of the synthetic data of the rounds.
@@ -250,7 +250,8 @@ def decoded_row(
 
 
 def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None], of: str) -> AuditRow:
-    """Row that says whether billboards of correct runs pass their own check and state the sums of the reports.
+    """Row that says whether billboards of correct runs pass the mechanism's own check and state the sums of the
+    reports.
 
     Args:
         rounds: pairs of a billboard and a flag, which is True if the billboard states the sums of the reports.
@@ -272,7 +273,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
 
 
 def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow:
-    """Row that says whether billboards of correct runs on synthetic people pass their own check.
+    """Row that says whether billboards of correct runs on synthetic people pass the mechanism's own check.
 
     Args:
         boards: billboards of the runs.

@@ -1,11 +1,11 @@
 """One audit for every mechanism: a family of mechanisms describes the measurements as data, and this module, the
 harness, carries them out.
 
-`Audited` holds the facts about one mechanism: worst-case neighbours, exact output distributions, strategies, synthetic
-populations, and faults that only this family of mechanisms can have. The harness does everything else. The harness
-compares runs that get the same noisy answers (fixed transcripts), and injects faults that any mechanism can have. The
-harness repeats every other measurement on each faulty mechanism that the family supplies. The harness compares the
-charge with the promises.
+`Audited` holds the facts about one mechanism: worst-case neighbours, exact output distributions, participants'
+strategies, synthetic populations, and faults that only this family of mechanisms can have. The harness does everything
+else. The harness compares runs that get the same noisy answers (fixed transcripts), and injects faults that any
+mechanism can have. The harness repeats every other measurement on each faulty mechanism that the family supplies. The
+harness compares the charge with the promises.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Transcripts:
 
     The harness injects up to six faults into the run, one at a time, as far as the pairs can show them: no noise, less
     noise than the promise needs, half of the noise of each part, the noise of one draw used again, everything released
-    twice, and the records themselves beside the published values. The audit must flag each fault on the first pairs.
+    twice, and the records themselves beside the published values. The audit must flag each fault on the first `hardest`
+    pairs.
 
     Args:
         named: name of the rows and controls, such as "privacy"; for a part of the noise, the row's name continues with
@@ -86,15 +87,14 @@ class Transcripts:
             streams protects. The prefix "" stands for all streams.
         names: mapping from a prefix of random streams to the name of the row about these streams; by default the prefix
             itself.
-        unreleased: mapping from a prefix of random streams to the rule for their noisy answers, where the answers are
-            not published themselves, but only values derived from them.
-        histories: number of noise histories for each pair.
+        unreleased: mapping from a prefix of random streams to the rule for the noisy answers of these streams, where
+            only values derived from the answers are published.
+        histories: number of transcripts for each pair, each with other noise.
         source: function from the number of a transcript, from 0, to its noise; `Noise.simulated` with a seed if left
             out.
         other_answers: number of replacements of the unreleased noisy answers that are tried for each transcript, >= 1.
         faults: mapping from a description of a fault to a faulty run, which must be flagged on all pairs.
-        hardest: number of pairs, from the first, on which the harness audits the faulty runs that the harness makes
-            itself.
+        hardest: number of pairs, counted from the first, on which the harness audits runs with its own injected faults.
         among: description of the populations in the pairs, if they are smaller than the campaign, such as "8 made-up
             bidders"; "" at the campaign's own size. Rows about smaller populations are no evidence for a promise of the
             campaign.
@@ -127,11 +127,11 @@ class Transcripts:
         return self.replayed()
 
     def rows(self) -> list[AuditRow]:
-        """The rows of the correct run."""
+        """The audit rows about the correct run."""
         return self._rows(self.sound)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the correct run, and the controls of faulty runs."""
+        """The audit rows about the correct run, and the controls of faulty runs."""
         common, weak = self._common(self.sound)
         return self._rows(self.sound, weak), [*self._own(), *common]
 
@@ -285,7 +285,7 @@ class Examined:
     events: Callable[[], Iterable[Spend]] | None = None
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the correct object, and the controls of faulty objects."""
+        """The audit rows about the correct object, and the controls of faulty objects."""
         rows = list(self.rows(self.sound))
         return rows, [Control(self.named, words, any(row.flagged for row in self.rows(faulty)))
                       for words, faulty in self.faults.items()]
@@ -361,8 +361,8 @@ class Laws:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FullSize:
-    """A measurement of a run at the campaign's own size. The control is the same run with reduced noise, and the
-    reduction is the smallest tried one that every row flags.
+    """A measurement of a run at the campaign's own size. The control is the same run with reduced noise. Among the
+    tried reductions, the control has the smallest one that every row flags.
 
     Args:
         rows: function from a run object, correct or with less noise, to the audit rows about this object.
@@ -377,8 +377,8 @@ class FullSize:
     factors: Sequence[float] = (0.8, 0.5, 0.2, 0.05)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the correct run, and its controls. If no reduction of the noise is flagged at this size, the rows
-        are vacuous and hold no promise.
+        """The audit rows about the correct run, and the control. If no reduction of the noise is flagged at this size,
+        the rows are vacuous and are evidence for no promise.
         """
         rows = list(self.rows(self.sound))
         if any(row.flagged for row in rows):
@@ -499,8 +499,9 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
 
 
 def observed(run: Run, data: Any, seed: int) -> list[Draw]:
-    """The first draw of each distribution under each first word of the streams' names, in the order of the run. Random
-    splits into two groups are left out, because they are public.
+    """The recorded draws of a run, one for each pair of a distribution and a first word of the stream's name. Of
+    several draws with the same pair, the first is returned. Random splits into two groups are left out, because they
+    are public.
 
     Args:
         run: the run whose requests for noise are recorded, a function of data and noise.

@@ -3,8 +3,8 @@
 Each faulty source wraps a correct source, so that an audit that records the noise requests records the faulty noise
 too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 
-`inject_fault` makes a faulty mechanism from a correct one: the parameters stay, and the methods of another class come
-first.
+`inject_fault` makes a faulty mechanism from a correct one. The faulty mechanism has the same parameters, and uses the
+methods of another class in place of its own.
 
 `part_controls` halves the noise of one part of a release at a time: an audit must flag every halved part.
 
@@ -46,8 +46,8 @@ _TRIED = 4  # a check that sees nothing above a ninth of what is needed is none
 
 
 def first_flagged(needed: float, flags: Callable[[float], bool]) -> tuple[float, bool]:
-    """Try smaller and smaller shares of a needed quantity, starting at `SHARPEST` and halving each time, until one is
-    flagged.
+    """Try smaller and smaller shares of a needed quantity, until one is flagged or four were tried. The first share is
+    `SHARPEST` times the needed share, and each further share is half of the share before.
 
     Args:
         needed: the share of the quantity that just suffices for the promise.
@@ -187,8 +187,8 @@ class DampedNoise(PassingNoise):
 
 
 class RepeatedNoise(DampedNoise):
-    """Faulty source that reuses noise: of all requests with equal distribution and size, the first is drawn, and all
-    later requests get the noise of the first.
+    """Faulty source that reuses noise. Of all requests with equal distribution and size, the source draws noise for the
+    first request, and all later requests get this noise again.
 
     Args:
         source: the correct source of noise, which is wrapped.

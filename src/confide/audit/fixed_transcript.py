@@ -10,7 +10,8 @@ fixed-transcript audit checks four things:
 - Both runs must report the same progress (`run_with_steps`), because a terminal and the service show it.
 - Both runs must request the same distributions, scales and shapes. If the requests for noise differ, the calibration of
   the noise depends on the data.
-- The loss along this history follows exactly from the centers alone, without sampling and without error bars.
+- The loss for these noisy answers must not exceed the claim. The loss follows exactly from the centers alone, without
+  sampling and without error bars.
 
 If the checks succeed, everything published is a function of the noisy answers, and each answer is protected by the
 requested distribution. A separate audit, `sampler_audit`, tests on draws whether the sampler really has the requested

@@ -1,7 +1,7 @@
 """A few pairs of neighbours at the campaign's own size, where this size is too large for the usual number of pairs.
 
 A population is a list of batches of records, as the store of a campaign supplies them. Batches with equal records share
-their memory, so that a data set needs little more memory than its slot numbers.
+their memory, so that a data set needs little more memory than the numbers of the people's slots.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 
 
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
-    """Pairs of full populations, in which the people's records go through the corners (`corners`) again and again. In
-    the first population of a pair, one person has the last value of every column. In the second population, this person
-    has no record, or has the first value of every column.
+    """Pairs of full populations, in which the people have the records of `corners` in turn. In the first population of
+    a pair, one person has the last value of every column. In the second population, this person has no record, or has
+    the first value of every column.
 
     The result is empty for small populations, because `confide.audit.worst_case_neighbours` then yields more pairs of
     full populations. The result is also empty where the population is too large to be built (`built`).

@@ -54,7 +54,7 @@ class UnreleasedIntermediate:
     Args:
         loss: function from all draws with these answers, as pairs (draw of the first run, draw of the second run), to
             the exact loss of the published values in nats.
-        other_answers: function that replaces the answers of the part's draws by others from which the same published
+        other_answers: function that replaces the answers of these draws by other answers from which the same published
             values follow. A run with the replaced answers must publish the same values, which shows that the answers
             are unreleased. Every entry of the answers must change. The function is called again on its own result, for
             further replacements. If `other_answers` chooses at random, the seed should be computed from the given
@@ -72,7 +72,9 @@ _RELATION = Relation.REPLACE  # one relation throughout; which one does not matt
 
 
 def belongs(draw: Draw, part: str) -> bool:
-    """Whether a draw's stream starts with the words of a part: ("release", "gram", 0) belongs to "release/gram"."""
+    """Whether the name of a draw's stream starts with the words of a prefix: ("release", "gram", 0) belongs to the
+    prefix "release/gram".
+    """
     return begins_with(draw.stream, part)
 
 
@@ -252,8 +254,8 @@ is public.
 
 
 def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
-    """The prefixes of unreleased random streams for which the mechanism's own formula gives the loss. A prefix counts
-    if its streams belong to the part, or the part belongs to its streams.
+    """The prefixes of unreleased random streams for which the mechanism's own formula gives the loss. A prefix is
+    listed if it starts with `part`, or if `part` starts with this prefix.
 
     Args:
         unreleased: mapping from a prefix of streams to the rule for their noisy answers.

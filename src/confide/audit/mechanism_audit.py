@@ -1,5 +1,5 @@
 """The audit for any mechanism. The audit checks the mechanism's run on synthetic neighbours, the sampler of the noise,
-the decoding of shares, the charge, and mutants.
+the decoding of shares, the charge, and mutants, which are copies of the mechanism with too little noise.
 """
 
 from __future__ import annotations
@@ -78,12 +78,13 @@ def audit_mechanism(
 
     The price of the releases by the ledger's rules must cover every promise, as settlement requires. The price is also
     compared with the loss that is promised to the public, or with the other promises if nothing is promised to the
-    public. All noisy answers of a run together may lose no more than the charge, whatever is promised about parts.
+    public. The loss of all noisy answers of a run together must not exceed the charge, whatever is promised about
+    parts.
 
     An `Accuracy` promise is not measured by this function: `measured` supplies its row where the kind of campaign can
     measure it. The report does not pass unless a promise of privacy was measured. If more people are invited than an
-    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations. The rows of smaller populations
-    say so and hold no promise.
+    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations. The rows about smaller
+    populations say so, and are evidence for no promise.
 
     Args:
         mechanism: the mechanism with its public parameters.

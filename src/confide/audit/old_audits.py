@@ -1,5 +1,5 @@
 """Old functions for the audits of the families of mechanisms. The old functions work until version 1.0.0, with a
-warning. Today, a family's `audited` describes the measurements, and `confide.audit.audit` makes them.
+warning. Today, the module `audited` of each family describes the measurements, and `confide.audit.audit` makes them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ def old_audits(package: str, moved: Mapping[str, str] | None = None, **today: st
 
     Args:
         package: the module's `__name__`, such as "confide.market.audit".
-        moved: mapping from the name of an object that moved to the family's module that defines this object today.
-        today: for each old audit function, its name as the keyword, and as the value the name of the function in the
-            family's module `audited` that replaces it.
+        moved: mapping from the name of each moved object to the name of the family's module that defines this object
+            today.
+        today: one keyword argument for each old audit function, named like this function. The value is the name of the
+            function that replaces the old one, in the family's module `audited`.
 
     Example:
         >>> import warnings

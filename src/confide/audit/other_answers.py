@@ -2,8 +2,8 @@
 answers must publish the same values.
 
 Unreleased answers must be unpublished in every respect: their sizes, their distances, their signs, and their order.
-Therefore a replacement preserves only what is published about the answers, such as the position of the largest. Each
-time, every entry gets another value, and the second largest answer, or the largest answer above a threshold, has
+Therefore a replacement preserves only what is published about the answers, such as the position of the largest. In a
+replacement, every entry has another value, and the second largest answer, or the largest answer above a threshold, has
 another position.
 """
 

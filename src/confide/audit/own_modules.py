@@ -21,8 +21,8 @@ _OURS = __name__.partition(".")[0]
 
 
 def own_modules(*objects: object) -> list[str]:
-    """The names of the modules that define the classes of some objects and the base classes, without modules of confide
-    and of Python's standard library.
+    """The names of the modules that define the classes of some objects and their base classes, without modules of
+    confide and of Python's standard library.
 
     Args:
         objects: objects, such as a mechanism and its kind.

@@ -1,10 +1,10 @@
 """Audit of whether the lines of the charge pay for all draws of a run.
 
-A run's meter checks the arithmetic of declarations. A draw declares how far one neighbour step moves the value to which
-noise is added, and pays for that distance. Only a comparison of neighbours, with the same noisy answers, shows whether
-the noiseless value moves further than declared. The comparison of neighbours gives the distance in noise scales, and so
-a price, and the meter knows the payment. Therefore the loss of every stream, every session and every line of parallel
-groups is compared with the payment for it.
+A run's meter records the payment for each draw of noise, and checks the arithmetic of declarations. A draw declares how
+far one neighbour step moves the value to which noise is added, and pays for that distance. Only a comparison of
+neighbours, with the same noisy answers, shows whether the noiseless value moves further than declared. The comparison
+of neighbours gives the distance in noise scales, from which a price follows. The payment is known from the meter.
+Therefore the loss of every stream, every session and every line of parallel groups is compared with the payment for it.
 """
 
 from __future__ import annotations
@@ -181,8 +181,9 @@ class PaidFor:
         words: function from a pair of neighbours to a description of the pair.
         pairs: number of pairs that were compared.
         unmetered: names of the random streams with draws that the run's meter did not record.
-        beyond: mapping from the name of draws that cost more than their payment to a list, which holds these draws, the
-            pair of neighbours and the seed, for the pairs with the largest costs.
+        beyond: findings with draws that cost more than their payment, a mapping from the name of the draws
+            (`Underpaid.name`) to a list. The list has an entry for each of the pairs with the largest costs: the draws,
+            the pair of neighbours, and the seed.
     """
 
     run: Callable[[Any, Noise], Any]
@@ -196,8 +197,8 @@ class PaidFor:
     def meet(
         self, first: RecordingNoise | ForcedNoise, second: RecordingNoise | ForcedNoise, pair: Neighbours, seed: int
     ) -> None:
-        """Compare the payments of two runs on neighbouring data sets, which got the same noisy answers, with their
-        loss.
+        """Compare the payments of two runs with the loss between the runs. The runs are on neighbouring data sets, and
+        got the same noisy answers.
 
         Args:
             first: the noise that recorded the draws of the run on the first data set.
@@ -235,7 +236,7 @@ def paid_for(
 ) -> AuditRow:
     """The row that says whether the lines of a mechanism's charge pay for all draws of a run. If the run removes or
     avoids its meter, the row is broken. If some draws are paid for by no line of the charge, the row is not measured,
-    and names such draws.
+    and names some of these draws.
 
     Args:
         mechanism: the mechanism, which is run once more.

@@ -94,8 +94,8 @@ class PopulationPath:
 def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[PopulationPath]:
     """All paths of a campaign between synthetic populations.
 
-    - A path from no people to all people with the last values of all columns. Another path starts from half of the
-      people with the first values, and adds people with the last values.
+    - A path from no people to all invited people, each with the last values of all columns. Another path starts from
+      half of the people with the first values, and adds people with the last values.
     - A path from everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
     - Paths from the first value to the last value of one column alone, while the other columns stay at their first
       values, and while they stay at their last values.
@@ -150,8 +150,8 @@ def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: i
 
 
 def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[SlotRows]:
-    """A population with about equal numbers of people at each of the levels that the paths use. In columns of numbers,
-    the values are evenly spread over the range.
+    """A population with about equal numbers of people at each of the levels that the paths of `population_paths` use.
+    In columns of numbers, the values are evenly spread over the range.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.

@@ -83,8 +83,9 @@ def flag_probability(
         delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        Probability in [0, 1): 1 minus the smallest probability of a miss at which `detectable` passes the claim. The
-            tried probabilities of a miss start at 2^-40 and grow by a tenth in each step.
+        Probability in [0, 1): 1 minus the smallest tried probability of a miss at which `detectable` returns more than
+            the claim; 0 where no tried probability suffices. The tried probabilities of a miss start at 2^-40 and grow
+            by a tenth in each step.
 
     Example:
         >>> flag_probability(1.5, 1.3, 20_000, 1e-9) < 0.99 < flag_probability(1.5, 1.3, 100_000, 1e-9)
@@ -120,7 +121,7 @@ def samples_needed(
         delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        A number of runs with `detectable(...) > claim`; it is about the least one.
+        A number of runs at which `detectable` returns more than the claim. Not many fewer runs would suffice.
 
     Raises:
         InvalidInput: the claim is not below `epsilon_true`, or so close that 2^50 runs do not separate them.

@@ -122,14 +122,14 @@ class AuditRow:
             applies.
         unit: unit of both numbers, such as "nats" or "people". For shares, the text says of which whole, such as "of
             the runs".
-        judged: the promise of privacy with the promised number, as `of_privacy` sets it; None for rows about other
-            numbers.
+        judged: the promise of privacy that states the promised number, as `of_privacy` sets it; None for rows about
+            other numbers.
         among: description of the measured population if it is smaller than the campaign, such as "8 made-up bidders";
             empty at the campaign's own size. Rows with a description in `among` are counted separately.
 
     Raises:
         InvalidInput: the verdict or the concern is unknown, the verdict is "kept" or "broken" without a measurement, or
-            `judged` names another number.
+            `judged` states another number than `promised`.
 
     Example:
         >>> AuditRow("privacy", 1.0, 0.98, "all 12 pairs of data sets enumerated", "kept", concern="privacy").flagged
@@ -426,8 +426,8 @@ def controls(bugs: Iterable[Mutant], attack: Callable[[Any], Finding]) -> tuple[
 
     Args:
         bugs: the broken mechanisms.
-        attack: the function that also audits the correct mechanism; it returns any audit of this package or an
-            `AuditRow`.
+        attack: the function that also audits the correct mechanism. Its result is the result of any audit of this
+            package, or an `AuditRow`.
 
     Returns:
         One control for each mutant.

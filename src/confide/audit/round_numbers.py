@@ -1,8 +1,8 @@
 """Round numbers of a column, numbers near them that are not round, and numbers that often code "no answer".
 
 People round their answers, and forms write 99 where no answer was given. An audit notices a rule about the share of
-round numbers or codes only if some people give other answers. The audit therefore uses answers near a round number,
-which rounding to any usual grid, such as multiples of 5, moves towards the round number.
+round numbers or codes only if some people give other answers. The audit therefore uses answers near a round number.
+Rounding these answers to any usual grid, such as the multiples of 5, moves them towards the round number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def off_grids(role: Role) -> list[tuple[float, float]]:
     empty for a column with levels.
 
     If the column's range is long enough, the round number is a multiple of 2, 5, 10 and a larger power of ten. If the
-    range contains no common multiple, there is one round number for each of the grids.
+    range contains no common multiple, there is one round number for each of these divisors.
 
     Args:
         role: role of the column.

@@ -172,8 +172,8 @@ def _selected(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> bool:
     """Whether `sampler_audit` is almost certain to flag a source that draws a selection with another noise scale. For
-    some option, the expected number of draws must differ by more than the test allows, by Bernstein's inequality, plus
-    six standard deviations.
+    at least one option, the expected numbers of draws from the two sources must differ by more than two terms together:
+    the deviation that the test allows by Bernstein's inequality, and six standard deviations.
 
     Args:
         request: recorded draw of a selection, with the logits of the options as center.

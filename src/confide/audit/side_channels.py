@@ -1,10 +1,10 @@
 """The side channels of a run: the type of its failure, its warnings, its printed text and its logs at any level.
 
-Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
-current streams and the streams that Python started with, text and bytes are recorded. The following are not recorded:
-files, the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
-descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Output through a stream or handler that
-was set up before the run, and is not a standard one, is not recorded.
+Threads that the run starts are recorded too, as long as the audit waits for them. Text and bytes on the standard
+streams are recorded, both on the current streams and on the streams that Python started with. The following are not
+recorded: files, the network, the duration of a run, output of other processes, and output of compiled libraries. Output
+to a file descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Output through a stream or
+handler that was set up before the run, and is not a standard one, is not recorded.
 
 `run_with_steps` records the progress that a run reports. A terminal and the service show progress, so it must be equal
 for two neighbours.

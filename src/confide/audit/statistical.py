@@ -165,7 +165,7 @@ def statistical_audit(
     Raises:
         InvalidInput: there are too few samples, a sample is NaN, or nothing is promised at this delta.
 
-    Source: Jagielski, Ullman and Oprea 2020 (Clopper-Pearson bounds on epsilon); the split is ours.
+    Source: Jagielski, Ullman and Oprea 2020 (Clopper-Pearson bounds on epsilon); the split of the samples is ours.
 
     Example:
         >>> import numpy as np

@@ -10,9 +10,9 @@ answers. If the runs at two places differ, bisection finds two neighbours betwee
 about log2(n) runs for n people.
 
 The centers are the noiseless values to which noise is added. Where they do not change in proportion to the number of
-changed records, some records have a larger effect (weight) than others. In this case bisection continues in the part in
-which a record has the largest average weight, so that the loss between the final neighbours is at least this average.
-Bisection stops where all records have equal weight.
+changed records, some records have a larger effect (weight) than others. In this case bisection continues in the part of
+the path in which the changed records have the largest average weight, so that the loss between the final neighbours is
+at least this average. Bisection stops where all records have equal weight.
 
 A comparison covers the billboard, all other messages, the noise requests and the centers. A comparison leaves out the
 participants' shares, because shares depend on records that differ. The search only proposes pairs. An audit then
@@ -53,8 +53,8 @@ def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
     """Pairs of neighbours along several paths, between which the output of a run changes. On a path without a change of
-    output, the search yields the pair that differs in the record with the largest weight, if this weight is larger than
-    on all earlier paths. There are no pairs where a population is too large to be built
+    output, the search yields the pair that differs in the record with the largest effect on the centers, if this effect
+    is larger than on all earlier paths. There are no pairs where a population is too large to be built
     (`confide.audit.full_size_pairs`).
 
     Args:

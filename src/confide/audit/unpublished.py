@@ -26,7 +26,7 @@ from confide.privacy.noise.arguments import StreamName
 __all__ = ["RAW", "unpublished"]
 
 RAW = ("exponential", "words")
-"""The laws of raw draws. The audit cannot see which values such draws protect."""
+"""Names of the distributions of raw draws. The audit cannot see which values such draws protect."""
 
 _ENTRIES = 8  # of one draw that are changed
 _DRAWS = 8  # that are looked at
@@ -36,8 +36,8 @@ def unpublished(
     run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], unreleased: Unreleased,
     streams: Collection[StreamName] | None = None,
 ) -> list[str]:
-    """First words of the names of random streams with an unpublished answer. In most histories, the published output
-    must stay the same both if this answer is raised and if it is lowered.
+    """First words of the names of random streams with an unpublished answer. An answer counts as unpublished if, in
+    most histories, the published output stays the same both when the answer is raised and when it is lowered.
 
     Args:
         run: the mechanism's run, a function of data and noise.

@@ -196,8 +196,8 @@ def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
 def sets_of_others(roles: Sequence[Role], people: int) -> list[_Row]:
     """The records of everybody else in several populations, shape (m, c) with m < people each. The populations are:
     nobody; up to 40 people with equal records, at either end of all columns; and up to 40 people with a mixture of
-    records. A full population is added unless it has more than a million cells; for larger ones
-    `confide.audit.full_size_pairs` has a few pairs.
+    records. A full population is added unless it has more than a million cells. For larger full populations,
+    `confide.audit.full_size_pairs` returns a few pairs.
 
     Args:
         roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.

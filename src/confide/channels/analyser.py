@@ -3,8 +3,8 @@ contradict each other.
 
 Source: Wang 2016, Definitions 1 to 4; spec privacy_notions 1.1.
 
-If all rows go through the same table and the prior is exchangeable, the levels are computed from letter counts, without
-tables of joint types.
+If all rows go through the same table and the prior is exchangeable, the levels are computed from the numbers of rows
+with each letter, without the tables of `JointTypes`.
 
 Source: spec privacy_notions 1.1 (structured channels).
 """
@@ -40,8 +40,8 @@ __all__ = [
 # ---- alike rows
 
 LARGEST_ALIKE = 6000
-"""Largest number of rows for which the distribution of the output is computed. At this number the computation takes
-some 10^10 multiplications.
+"""Largest number of rows for which `output_logs` computes the distribution of the output. At this number of rows the
+computation takes some 10^10 multiplications.
 """
 
 _Vector = NDArray[np.float64]
@@ -49,9 +49,9 @@ _AT_ONCE = 2**21  # pairs of an input and an output: 16 MiB for each of their nu
 
 
 def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
-    """Logarithms of p(x) Q(y|x) for one row, shape (l, k, m). Entry (i, b, a) is for the i-th composition of the other
-    rows' letters, the row's output b and the row's letter a. For each i the probabilities are correct up to a common
-    factor.
+    """Logarithms of p(x) Q(y|x) for one row, where p is the prior and Q the channel, shape (l, k, m). Entry (i, b, a)
+    is for the i-th composition of the other rows' letters, the row's output b and the row's letter a. For each i the
+    probabilities are correct up to a common factor.
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (m, k).
@@ -63,7 +63,7 @@ def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
 
 def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
     """Logarithm of the probability of one particular output with k ones, and total probability of all outputs with k
-    ones; both for k = 0..n, shape (n + 1,).
+    ones. Ones are rows with letter 1. Both arrays have an entry for each k = 0..n, shape (n + 1,).
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (2, 2).
@@ -90,11 +90,11 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
 
 
 def largest_change(table: _Vector, prior: Exchangeable, outputs: _Vector) -> float:
-    """The largest |ln Q(y|x)/p_Y(y)| over all inputs x and outputs y, in nats. Here p_Y(y) is the probability of output
-    y under the prior.
+    """The largest |ln Q(y|x)/p_Y(y)| over all inputs x and outputs y, in nats. Here Q(y|x) is the probability of output
+    y for input x, and p_Y(y) the probability of output y under the prior.
 
-    For an input with a ones and an output with b ones, the largest change occurs if both have the fewest or the most
-    ones in the same rows.
+    Ones are rows with letter 1. For an input with a ones and an output with b ones, the change is largest if as few
+    rows as possible, or as many rows as possible, have a one in both.
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (2, 2).
@@ -140,8 +140,8 @@ class ChannelReport:
         distortion: expected number of changed rows; None where outputs are not databases.
         adversary_success: largest probability with which an attacker who knows all rows but one guesses that row's
             letter, over all outputs.
-        information_privacy: the largest |ln Q(y|x)/p_Y(y)| over inputs x and outputs y, where p_Y(y) is the probability
-            of output y under the prior.
+        information_privacy: the largest |ln Q(y|x)/p_Y(y)| over inputs x and outputs y. Here Q(y|x) is the probability
+            of output y for input x, and p_Y(y) the probability of output y under the prior.
         prior_level: eps_X of the prior, the largest log ratio of the prior probabilities of neighbouring databases.
     """
 
@@ -172,7 +172,8 @@ def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> Cha
 
     Returns:
         All levels. Outputs that no input produces are ignored. If an output has probability 0 under one input and a
-        positive probability under a neighbour, the level is infinite.
+        positive probability under a neighbour, `dp` is infinite. If this neighbour is possible under the prior,
+        `identifiability` is infinite too.
 
     Raises:
         InvalidInput: the channel is no channel, the prior is no probability distribution, or their sizes differ.
@@ -295,8 +296,8 @@ def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vecto
 
 
 def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[_Index, _Index]:
-    """Distinct pairs of a row's distribution and the row's table, as positions, shape (2, u), and the number of rows
-    with each pair, shape (u,).
+    """Distinct pairs of a row's distribution and the row's table, shape (2, u), and the number of rows with each pair,
+    shape (u,). A pair holds positions in `prior.laws` and in `channel.tables`.
     """
     many = len(channel.tables)
     codes, counts = np.unique(prior.law_of_row() * many + channel.which, return_counts=True)

@@ -50,7 +50,7 @@ class ChannelAnswer:
     Args:
         title: title of the page.
         records: number of rows, n.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         report: levels of the channel.
         risk: success probability of the strongest attacker.
         constants: constants of the prior, such as its privacy level before any release.

@@ -180,13 +180,14 @@ class RowProduct(FiniteChannel):
 @wire("ExponentialForm", "weights level letters records")
 @dataclass(init=False, eq=False, repr=False)
 class ExponentialForm(FiniteChannel):
-    """The generic form of optimal channels: Q(y|x) = q(y) r^d(x,y) / Z(x) with r = e^-level, where d counts the rows in
-    which x and y differ.
+    """The generic form of optimal channels: Q(y|x) = q(y) r^d(x,y) / Z(x) with r = e^-level. Here Q(y|x) is the
+    probability of output y for database x, d counts the rows in which x and y differ, and Z(x) makes the probabilities
+    of the outputs sum to 1 for each database.
 
     Args:
         weights: weights q of the outputs, at least 0 and not all 0, shape (m^n,).
-        level: level lambda >= 0, in nats.
-        letters: number of letters, m.
+        level: level >= 0 in the exponent, in nats.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
 
     Raises:
@@ -238,11 +239,12 @@ _TABLE = 2**20  # cells of a channel that is listed
 @wire("JointTypes", "letters records counts inputs outputs log_sequences")
 @dataclass(frozen=True, eq=False)
 class JointTypes:
-    """All joint types of n rows over m letters, ordered by output type and then by input type. A joint type is the m x
-    m table that counts how often input letter a goes with output letter b.
+    """All joint types of n rows over m letters, ordered by the numbers of the output's letters and then by the numbers
+    of the input's letters. A joint type is the m x m table that counts how often input letter a goes with output letter
+    b.
 
     Args:
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
         counts: the k joint types, shape (k, m, m). Entry (a, b) of a joint type is the number of rows with input letter
             a and output letter b.
@@ -276,8 +278,8 @@ class JointTypes:
     @cached_property
     def neighbours(self) -> tuple[_Index, _Index, _Index, _Index]:
         """Pairs of joint types that differ by the input letter of one row, in the order of output types, as four arrays
-        (first, second, over, under). The numbers M of outputs, as in `log_sequences`, satisfy M(first)/M(second) =
-        over/under.
+        (first, second, over, under). The arrays first and second have the positions of a pair's two joint types. The
+        numbers M of outputs, as in `log_sequences`, satisfy M(first)/M(second) = over/under.
         """
         m, first, second, over, under = self.letters, [], [], [], []
         tau = self.counts.sum(axis=2)

@@ -75,7 +75,8 @@ def closed_form(
 @dataclass(frozen=True, kw_only=True)
 class PrintedBounds:
     """Bounds of Wang 2016 on the least privacy levels at one distortion, in nats. The function h maps a level to the
-    distortion of the kernel at that level.
+    distortion of the symmetric kernel (`confide.channels.kernels`) at that level. The levels eps_X and eps~_X are
+    `prior_level` and `kernel_level` of `PriorConstants`.
 
     Args:
         distortion: distortion D, the expected number of changed rows.

@@ -1,16 +1,17 @@
 """Constants of a prior before any release. The constants state how much the prior probabilities of neighbouring
 databases differ, and the level from which on the symmetric kernel can be the posterior distribution of the database.
 
-The constants satisfy eps_X <= eps^_X <= eps~_X for every prior; all three are 0 for the uniform prior.
+The three levels of `PriorConstants` satisfy eps_X <= eps^_X <= eps~_X for every prior. All three are 0 for the uniform
+prior.
 
 Source: Wang 2016, Section 2.3 (eps_X, eps~_X); spec privacy_notions 2 (algorithm, eps^_X, D_0).
 
 For exchangeable priors over two letters, the inverse of the kernel is computed with more digits than doubles have.
 
-Let g(k) be the probability of one sequence with k ones, and r = e^-epsilon. The mass of all outputs with w ones is the
-coefficient of t^w in the sum over k of C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), divided by (1-r)^n. A further division by
-C(n,w) gives the mass of one output. The terms of the sum over k alternate in sign, and the sum is computed with enough
-bits to make its sign certain.
+Let g(k) be the probability of one sequence with k ones, which are rows with letter 1, and let r = e^-epsilon. The mass
+of all outputs with w ones is the coefficient of t^w in the sum over k of C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), divided
+by (1-r)^n. A further division by C(n,w) gives the mass of one output. The terms of the sum over k alternate in sign,
+and the sum is computed with enough bits to make its sign certain.
 
 Source: spec privacy_notions 2 ("exchangeable m=2, large n").
 """
@@ -38,8 +39,8 @@ _MOST_BITS = 1 << 15
 
 
 def alternating_sums(log_sequence: NDArray[np.float64], epsilon: float) -> tuple[NDArray[np.float64], bool]:
-    """Masses p_Y of one output sequence with w ones, for w = 0..n, and whether these masses form a probability
-    distribution.
+    """Masses p_Y of one output sequence with w ones (rows with letter 1), for w = 0..n, and whether these masses form a
+    probability distribution.
 
     Args:
         log_sequence: ln g(k), where g(k) is the probability of one sequence with k ones, shape (n + 1,).
@@ -147,7 +148,7 @@ def prior_level(prior: Prior) -> float:
 
 def row_level(prior: Prior) -> float:
     """Level eps^_X = ln(1/c - (m-1)) of the rows, where c is the least conditional probability of a letter given all
-    other rows.
+    other rows, and m the number of letters.
     """
     if not prior.positive:
         return math.inf
@@ -209,12 +210,12 @@ def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: fl
 
 
 def kernel_inverse_law(prior: Prior, epsilon: float) -> NDArray[np.float64]:
-    """Distribution p_Y of the output that the kernel maps to the prior, shape (N,). Masses that are negative by
-    rounding are set to 0.
+    """Distribution p_Y of the output that the symmetric kernel maps to the prior, shape (N,) for N databases. Masses
+    that are negative by rounding are set to 0.
 
     Args:
         prior: prior with at most 2^24 databases.
-        epsilon: level of the kernel, at least eps~_X; the function does not check this condition.
+        epsilon: level of the kernel, at least `kernel_level(prior)`; the function does not check this condition.
     """
     found, _ = inverse_kernel(prior.vector(), ratio(epsilon), prior.letters, prior.records)
     return np.maximum(found, 0.0, out=found)

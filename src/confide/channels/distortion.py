@@ -77,7 +77,7 @@ class PrivacyDistortion:
         method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
             certificates) or "bounds".
         channel: channel that reaches `upper`; None if its table would be too large.
-        note: reason why only bounds are known, in terms of public sizes; empty if there is a value.
+        note: reason why only bounds are known, stated with public sizes such as m and n; empty if there is a value.
     """
 
     notion: Notion
@@ -94,8 +94,9 @@ class PrivacyDistortion:
         """Mechanism with whole-number probabilities that reaches `upper`; None if neither a formula nor a table is
         known.
 
-        The levels and the distortion of the mechanism are those of its whole numbers (`mechanism.levels()`). Rounding
-        may put the distortion above the requested one, by at most a part in 2^20 of the rows.
+        The levels and the distortion of the mechanism are computed from its whole-number probabilities
+        (`mechanism.levels()`). Rounding may put the distortion above the requested one, by at most a part in 2^20 of
+        the rows.
         """
         return self._make()
 
@@ -118,10 +119,10 @@ def privacy_distortion(
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        prior: a prior, a list of row laws, one row law with `records`, or a vector of the probabilities of all m^n
-            databases.
+        prior: a prior, a list of the distributions of single rows, the distribution of one row with `records`, or a
+            vector of the probabilities of all m^n databases.
         distortion: distortion D in [0, n], expected number of changed rows.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
@@ -171,8 +172,8 @@ def _constants(notion: str, prior: Prior) -> PriorConstants:
 
 
 def known_constants(prior: Prior) -> PriorConstants:
-    """The constants of a prior. If the computation of eps~_X would take minutes, eps~_X is set to infinity, so that no
-    formula that needs it is used.
+    """The constants of a prior. If the computation of the constant `kernel_level` would take minutes, `kernel_level` is
+    set to infinity, so that no formula that needs this constant is used.
     """
     return _without_kernel(prior) if _many(prior) else PriorConstants.of(prior)
 
@@ -446,8 +447,9 @@ def least_distortion(
     Args:
         notion: "dp" or "identifiability".
         prior: prior of the database, in the forms that `privacy_distortion` accepts.
-        epsilon: privacy level in nats, at least 0; for identifiability at least eps_X.
-        letters: number of letters, m.
+        epsilon: privacy level in nats, at least 0; for identifiability at least eps_X, the prior's own level
+            (`prior_level`).
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.

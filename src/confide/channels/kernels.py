@@ -55,7 +55,7 @@ def h_inverse(distortion: float, letters: int, rows: int) -> float:
 
     Args:
         distortion: distortion D in [0, n].
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n.
 
     Returns:
@@ -73,7 +73,7 @@ def h_inverse(distortion: float, letters: int, rows: int) -> float:
 
 
 def entropy_of_row(epsilon: float, letters: int) -> float:
-    """Entropy of one row of the kernel, in nats; 0 at epsilon = infinity."""
+    """Entropy of the letter that the kernel releases for one given letter, in nats; 0 at epsilon = infinity."""
     right = 1.0 / (1.0 + (letters - 1) * math.exp(-epsilon))
     wrong = right * math.exp(-epsilon)
     total = -right * math.log(right)
@@ -81,7 +81,9 @@ def entropy_of_row(epsilon: float, letters: int) -> float:
 
 
 def row_kernel(epsilon: float, letters: int) -> _Vector:
-    """Kernel of one row, shape (m, m); the identity at epsilon = infinity."""
+    """Kernel of one database row, a table with one line for each true letter, shape (m, m); the identity at epsilon =
+    infinity.
+    """
     r = ratio(epsilon)
     table = np.full((letters, letters), r)
     np.fill_diagonal(table, 1.0)
@@ -111,7 +113,7 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
     Args:
         vector: the vector v, shape (N,) with N = m^n.
         r: weight of one changed row, in [0, 1].
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n.
 
     Returns:
@@ -131,18 +133,19 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
 
 
 def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[_Vector, int | None]:
-    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell with the most negative entry, after an allowance
-    for rounding. The cell is None if p_Y is a probability distribution up to rounding.
+    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the position (cell) of the most negative entry of p_Y,
+    after an allowance for rounding. The cell is None if p_Y is a probability distribution up to rounding.
 
-    For priors that are close to products, cells of p_Y have roots of high order at the threshold level. A test that no
-    cell of p_Y is below 0 would therefore be wrong in the sixth digit of the threshold level. A single tolerance
-    relative to the largest cell would overlook negative cells in the tail. So every cell has its own tolerance: (m + 6)
-    n 2^-53 times the same transform with absolute values.
+    Let the threshold level be the least level at which p_Y is a distribution. For priors that are close to products,
+    cells of p_Y have roots of high order at the threshold level. A test that no cell of p_Y is below 0 would therefore
+    be wrong in the sixth digit of the threshold level. A single tolerance relative to the largest cell would overlook
+    negative cells in the tail. So every cell has its own tolerance: (m + 6) n 2^-53 times the same transform with
+    absolute values.
 
     Args:
         vector: the vector p_X, shape (N,) with N = m^n.
         r: ratio e^-epsilon, in [0, 1).
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n.
 
     Returns:
@@ -178,8 +181,8 @@ def _slack(letters: int, rows: int) -> float:
 
 
 def masses_by_distance(vector: _Vector, cell: int, letters: int, rows: int) -> _Vector:
-    """Total mass of the databases that differ from one database in 0, 1, ..., n rows, for a vector of m^n cells, shape
-    (n + 1,).
+    """Total mass of the databases that differ from one database in 0, 1, ..., n rows, shape (n + 1,). The database has
+    the position `cell` in `vector`, which holds the masses of all m^n databases.
 
     Example:
         >>> masses_by_distance(np.array([0.4, 0.3, 0.2, 0.1]), 1, 2, 2).tolist()
@@ -202,7 +205,7 @@ def inverse_cell(masses: _Vector, r: float, letters: int) -> bool:
     Args:
         masses: result of `masses_by_distance` for the cell, shape (n + 1,).
         r: ratio e^-epsilon, in [0, 1).
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
     """
     n = len(masses) - 1
     d = np.arange(n + 1)

@@ -46,7 +46,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
         level: the mechanism's level in this notion, in nats.
         changed: the expected number of rows that the mechanism changes.
         found: answer of the formula or the solver, with certified lower and upper bounds.
-        baseline: randomised response at the same level, or with as many changed rows, which needs no prior; None if
+        baseline: randomised response, which needs no prior, at the same level or with as many changed rows; None if
             there is no such randomised response.
     """
 
@@ -124,7 +124,7 @@ def plan(
         progress: function that is called with two numbers, the finished and the whole work of the solver.
 
     Raises:
-        InvalidInput: neither or both of epsilon and error are given, or one is out of range.
+        InvalidInput: neither or both of epsilon and error are given, or the given value is out of range.
         Infeasible: an identifiability below the prior's own level.
         Refused: a table of probabilities of this size would be too large.
 

@@ -1,8 +1,8 @@
 """Priors: distributions of a database of n rows over m letters, in forms that need little memory.
 
-`IndependentRows` never builds anything of size m^n, and stores equal row laws once. `Exchangeable` stores one number
-for each composition of letter counts. `FullPrior` is a vector of m^n cells in which the first row of the database
-varies slowest.
+`IndependentRows` never builds anything of size m^n, and stores equal distributions of rows once. `Exchangeable` stores
+one number for each composition of letter counts. `FullPrior` is a vector of m^n cells in which the first row of the
+database varies slowest.
 
 Source: spec privacy_notions sections 1, 2 and 8.
 
@@ -90,7 +90,7 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
     Args:
         values: letters of n people: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow
             table, a mapping or a file with one column.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         field: name of the argument that holds the letters, for error messages.
         kind: word for one letter in error messages, such as "answer".
 
@@ -136,7 +136,7 @@ def must_sum(total: float) -> str:
 
 
 def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[np.float64]:
-    """A probability distribution over letters or cells.
+    """A probability distribution over letters or databases.
 
     Args:
         field: name of the distribution, for error messages.
@@ -211,7 +211,7 @@ class Prior(ABC):
 @wire("IndependentRows", "laws counts order")
 @dataclass(init=False, eq=False, repr=False)
 class IndependentRows(Prior):
-    """Prior under which the rows are independent; equal laws are stored once.
+    """Prior under which the rows are independent. Equal distributions (laws) of rows are stored once.
 
     Args:
         laws: the distinct distributions of single rows, shape (u, m).
@@ -296,7 +296,7 @@ class FullPrior(Prior):
 
     Args:
         table: probabilities of all databases, shape (m^n,).
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
         normalise: whether to divide the probabilities by their sum.
     """
@@ -344,7 +344,7 @@ class Exchangeable(Prior):
         log_sequence: logarithm of the probability of ONE sequence with given letter counts, for each of the t
             compositions in the order of `compositions(records, letters)`, shape (t,); -inf for impossible sequences.
             For two letters, entry k belongs to sequences in which letter 1 occurs k times.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
 
     Raises:
@@ -491,7 +491,7 @@ def as_prior(prior: object, letters: int | None = None, records: int | None = No
     Args:
         prior: a prior object, or numbers. A vector of length m is the distribution of each of `records` independent
             rows, and a vector of length m^n gives the probabilities of all databases.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
 
     Raises:

@@ -1,15 +1,15 @@
 """Success of an attacker who sees a release, and guesses a letter or distinguishes two values of one row.
 
 The attacker is the strongest one that the notions of privacy consider, and knows the channel, the prior, and all rows
-but one. A test between two values of that row has a rate of false alarms and a rate of hits. The trade-off of the
-channel is the best rate of hits at each rate of false alarms. For a finite channel the trade-off is computed exactly
-(Neyman and Pearson). If the channel is too large, the trade-off is bounded by the channel's differential privacy. The
-attacker's advantage is the largest difference between hits and false alarms. The advantage equals the total variation
-distance between the distributions of the output under two neighbouring databases.
+but one. A test between two values of the unknown row has a rate of false alarms and a rate of hits. The trade-off of
+the channel is the best rate of hits at each rate of false alarms. For a finite channel the trade-off is computed
+exactly (Neyman and Pearson). If the channel is too large, the trade-off is bounded by the channel's differential
+privacy. The attacker's advantage is the largest difference between hits and false alarms. The advantage equals the
+total variation distance between the distributions of the output under two neighbouring databases.
 
 Where rows depend on each other, the outputs of other rows also give information about a row. An attacker who knows the
-prior, but no row, tests with the distribution of all outputs given that row's value. The success of this attacker is
-computed exactly if there are few databases.
+prior, but no row, compares the distributions of the whole output for two values of a row. The success of this attacker
+is computed exactly if there are few databases.
 
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 

@@ -1,7 +1,7 @@
 """The best channel of a single row for a given distribution of the row (its law): top-k for differential privacy,
 water-filling for information and identifiability.
 
-Source: spec privacy_notions 4 and 5 (items 1, 3, 5): proved there, not in the source.
+Source: spec privacy_notions 4 and 5 (items 1, 3, 5). The proofs are in the spec, not in Wang 2016.
 
 For independent rows, the laws of the rows determine all three trade-offs between privacy level and distortion exactly,
 for any number of rows.
@@ -58,8 +58,8 @@ _AT_ONCE = 2**22  # cells of tables that are made together
 
 
 def tails(laws: _Vector) -> _Vector:
-    """Mass 1 - P_k of all letters except the k likeliest, for each of u laws and k = 1, ..., m, shape (u, m). The mass
-    is summed from the smallest probability on.
+    """Mass 1 - P_k of all letters except the k likeliest letters with mass P_k, for each of u laws and k = 1, ..., m,
+    shape (u, m). The mass is summed from the smallest probability on.
     """
     rising = np.cumsum(np.sort(laws, axis=1), axis=1)[:, :-1]
     return np.concatenate([rising[:, ::-1], np.zeros((len(laws), 1))], axis=1)
@@ -149,7 +149,8 @@ class WaterLevel:
         used: number s of letters that the channel may release, shape (u,); 0 if the output is the constant likeliest
             letter.
         level: water level w, shape (u,): the posterior probability of each used letter other than the released letter.
-        kept: theta = 1 - delta, the posterior probability that the released letter is the true one, shape (u,).
+        kept: 1 - delta, the posterior probability that the released letter is the true one, shape (u,). Here delta is
+            the probability that the channel changes the row.
     """
 
     order: NDArray[np.int64]
@@ -162,7 +163,7 @@ def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
     """The water level at which the channel changes each row with probability delta.
 
     Let the letters be in falling order of their probabilities p_(1), p_(2), ..., and let P_s be the sum of the s
-    largest probabilities. The level w satisfies
+    largest probabilities. The number s of letters that are released, and the level w, satisfy
 
         p_(s) > w >= p_(s+1),  w = (delta - (1 - P_s))/(s - 1).
     """
@@ -234,9 +235,9 @@ def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
 
 
 def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
-    """Least distortion D_i*(epsilon) at an identifiability epsilon >= eps_X for independent rows: the sum over rows of
-    max(1 - e^epsilon min p, h). For each row, min p is the smallest probability of a letter, and h is the kernel's
-    distortion of one row at the level epsilon.
+    """Least distortion D_i*(epsilon) at an identifiability epsilon, at least the prior's own level eps_X, for
+    independent rows: the sum over rows of max(1 - e^epsilon min p, h). For each row, min p is the smallest probability
+    of a letter, and h is the kernel's distortion of one row at the level epsilon.
     """
     return float(prior.counts @ _identifiable(prior, epsilon))
 
@@ -249,8 +250,8 @@ def _identifiable(prior: IndependentRows, epsilon: float) -> _Vector:
 
 
 def dp_level(prior: IndependentRows, distortion: float) -> float:
-    """Least level eps_d*(D) of differential privacy at distortion D: 0 for D >= D_0, and the inverse of `dp_distortion`
-    for smaller D.
+    """Least level eps_d*(D) of differential privacy at distortion D. The level is 0 for D >= D_0, the least distortion
+    of a constant output, and for smaller D the inverse of `dp_distortion`.
     """
     constant = float(prior.counts @ (1.0 - prior.laws.max(axis=1)))
     if distortion >= constant - 1e-12 * prior.records:
@@ -263,8 +264,8 @@ def dp_level(prior: IndependentRows, distortion: float) -> float:
 
 
 def identifiability_level(prior: IndependentRows, distortion: float, prior_level: float) -> float:
-    """Least identifiability eps_i*(D) at distortion D: eps_X for D >= D_i*(eps_X), and the inverse of
-    `identifiability_distortion` for smaller D.
+    """Least identifiability eps_i*(D) at distortion D: the inverse of `identifiability_distortion`, but at least eps_X,
+    which is the level `prior_level` of the prior.
     """
     if distortion >= identifiability_distortion(prior, prior_level) - 1e-12 * prior.records:
         return prior_level
@@ -279,13 +280,15 @@ def identifiability_level(prior: IndependentRows, distortion: float, prior_level
 
 def information(prior: IndependentRows, distortion: float) -> float:
     """Least information eps_m*(D) in nats at distortion D, which is reached by water-filling in all rows at one common
-    slope, eps_d*(D).
+    slope. The slope is the level eps_d*(D) of `dp_level`.
     """
     return float(prior.counts @ water_information(prior.laws, row_distortions(prior, distortion)))
 
 
 def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
-    """Probability delta that a row with each law is changed at the common slope, shape (u,): 1 - Theta(eps_d*(D))."""
+    """Probability that a row with each law is changed at the common slope of `information`, shape (u,): the result of
+    `row_losses` at the level eps_d*(D).
+    """
     if len(prior.laws) == 1:
         return np.array([distortion / prior.records])
     slope = dp_level(prior, distortion)

@@ -226,7 +226,7 @@ class CustodiansKind:
         return ()
 
     def codec(self, plan: Any) -> None:
-        """No codec, because the custodian's data are not collected."""
+        """No codec (`ReportCodec`), because no reports are collected from people."""
         return
 
     def payouts(self, plan: Any) -> None:

@@ -94,7 +94,8 @@ def is_power_of_ten(value: int) -> bool:
 
 
 def not_exactly_one(**arguments: object) -> str:
-    """Text on the fault in a group of arguments of which exactly one must be given; empty if exactly one is given.
+    """Text of an error about a group of arguments, exactly one of which must be given. The text is empty if exactly one
+    is given.
 
     Example:
         >>> not_exactly_one(budget=2.0, error=None), not_exactly_one(budget=2.0, error=0.1)

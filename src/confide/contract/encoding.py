@@ -117,7 +117,7 @@ def _compressed(message: bytes) -> bool:
 
 
 def encode(value: Any, columns: dict[str, bytes]) -> Any:
-    """A JSON-ready form of `value`; its arrays are added to `columns` under their digests.
+    """A JSON-ready form of `value`. The arrays in `value` are added to `columns`, each under its digest.
 
     Args:
         value: a dataclass, mapping, sequence, array or scalar.

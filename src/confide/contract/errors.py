@@ -4,14 +4,14 @@
 
     ConfideError                       exit code 1: a fault of ours
     ├── InvalidInput (ValueError)      exit code 2: a parameter, file or key is wrong
-    │   ├── MissingArguments           ... a call lacks arguments; it names all (`confide.contract.missing`)
-    │   └── Unsupported                ... no proved rule is known for it; nothing is approximated
-    ├── Refused                        exit code 3: understood, and declined on public grounds
-    │   ├── BudgetExceeded             ... the privacy ledger has no room for it
-    │   └── NotGuaranteed              ... the promise that was asked for does not hold
-    ├── RunFailed                      a run broke off after the ledger was charged; says how it goes on
+    │   ├── MissingArguments           ... a call lacks arguments; the message names all (`confide.contract.missing`)
+    │   └── Unsupported                ... no proved rule is known for the input; nothing is approximated
+    ├── Refused                        exit code 3: a request is understood, but declined for public reasons
+    │   ├── BudgetExceeded             ... the budget left in the privacy ledger is too small
+    │   └── NotGuaranteed              ... the requested promise does not hold
+    ├── RunFailed                      a run broke off after the ledger was charged; the message says what to do
     ├── SolverFailed                   a numerical routine could not certify its answer
-    └── StoreFailed                    a database did not do what was asked; nothing of it was kept, or it says so
+    └── StoreFailed                    a database failed; nothing of the step was kept, unless the message says so
 
 Messages are built from public parameters only, and never contain a participant's value. A message is one printable
 line, even if it quotes names from a stranger's file. If a message names a number that would be accepted, the number is
@@ -62,7 +62,7 @@ class ConfideError(Exception):
 
     @property
     def remedies(self) -> tuple[Any, ...]:
-        """The remedies for the error that name numbers, so that a program can apply them."""
+        """The remedies with numbers, which a program can apply."""
         return tuple(each for each in self.ways if not isinstance(each, str))
 
     def _said(self, ways: Ways) -> str:

@@ -27,7 +27,7 @@ class FileWords:
 
     The place of a key is its table and its name, such as `privacy.gamma`. Lists that contain the key, such as
     `[[columns]]`, are not part of the place. In the place of an old key, the tables have their names of today. A
-    renamed key stays in its table. If a key or a value had several old words, the first one is listed first.
+    renamed key stays in its table. If a key or a value had several old words, the oldest word is listed first.
 
     Args:
         keys: mapping from the place of an old key to the key's name today.

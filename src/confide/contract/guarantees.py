@@ -2,11 +2,11 @@
 is vacuous.
 
 A mechanism's `guarantees()` returns a `Guarantees` collection, computed from public parameters alone. Every guarantee
-names its source. A guarantee is marked `vacuous` if, at the sizes of the campaign, it says no more than was known
-without it.
+names its source. A guarantee is marked `vacuous` if, at the sizes of the campaign, the guarantee says nothing that was
+not known before.
 
-A promise is always printed in full, by one rule for every kind, page and JSON output: its sentence, its failure
-probability, its condition and its note. A reader of the sentence alone might read more into the promise than is
+A promise is always printed in full, by one rule for every campaign kind, page and JSON output: its sentence, its
+failure probability, its condition and its note. A reader of the sentence alone might read more into the promise than is
 promised.
 """
 
@@ -223,7 +223,9 @@ class Guarantee:
                 **{name: _plain(part) for name, part in parts_of(self).items()}}
 
     def to_wire(self) -> dict[str, Any]:
-        """The dictionary of `to_dict` with the wire names that packs keep for ever (`confide.contract.wire`)."""
+        """The dictionary of `to_dict`, under the wire names that evidence packs keep for ever
+        (`confide.contract.wire`).
+        """
         tag = declared(type(self))._replace(name=self.name).tag
         return {"guarantee": tag, "sentence": self.sentence(),
                 **{word: _plain(part) for word, part in wire_parts(self).items()}}
@@ -408,7 +410,7 @@ def _cents(amount: float, rounded: Callable[[float], int]) -> float:
 
 
 GUARANTEES = wire_types(Accuracy, Budget, Participation, Privacy, Truthfulness)
-"""Mapping from wire name to guarantee type, for all guarantees that a manifest may hold."""
+"""Mapping from the name in files (wire name) to the type, for all guarantees that a manifest may hold."""
 
 _Kind = TypeVar("_Kind", bound=Guarantee)
 
@@ -455,7 +457,7 @@ class Guarantees(Shown):
         return [g.to_dict() for g in self.items]
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """The same list as `to_dict`, but with the wire names that packs keep for ever."""
+        """The same list as `to_dict`, but with the wire names that evidence packs keep for ever."""
         return [g.to_wire() for g in self.items]
 
 

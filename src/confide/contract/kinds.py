@@ -447,8 +447,9 @@ def is_rows(table: pa.Table) -> bool:
 
 
 def by_slots(progress: Progress, slots: int) -> Progress:
-    """Report progress relative to the number of invited slots, one batch late. Without the delay, the size of the last
-    batch would disclose the number of participants.
+    """A progress function for a run that reads batches of records. The function reports the progress one batch late,
+    relative to the number of invited slots. Without the delay, the size of the last batch would disclose the number of
+    participants.
     """
     before = 0
 

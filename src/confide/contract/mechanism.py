@@ -127,8 +127,8 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """The privacy events of a run, which are charged to the ledger before any data are read."""
 
     def group_steps(self, size: int) -> int:
-        """The number of steps between neighbouring data sets that together change `size` units of protection. The
-        privacy promise covers each single step.
+        """The number of steps, each from a data set to a neighbour, that together change `size` records, bits or
+        people. The privacy promise is about one step.
 
         Args:
             size: the number of records, bits or people, >= 1.
@@ -282,13 +282,13 @@ share of the rows is unusable.
 
 Unusable = Literal["refuse", "null"]
 """Treatment of an unusable row. "refuse" rejects the whole table for one bad row, so the error message shows that there
-is a bad row. "null" counts the row as the null record.
+is a bad row. "null" counts the row as the null record, a public record that stands in for missing records.
 """
 
 
 def unusable_in(noise: NoiseSource) -> Unusable:
-    """The treatment of unusable rows in a run. In a release the row counts as the null record, because no visible
-    result may show that a row is unusable.
+    """The treatment of unusable rows in a run. In a release, an unusable row counts as the null record (see
+    `Unusable`), because no visible result may show that a row is unusable.
 
     Args:
         noise: the noise of the run.

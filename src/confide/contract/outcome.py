@@ -124,8 +124,8 @@ def as_billboard(given: object) -> Billboard:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Certificate:
-    """Base class of certificates. A certificate is computed after the run from the billboard alone, so it has no
-    privacy cost (post-processing).
+    """Base class of certificates, which state bounds for one run, such as a bound on the error. A certificate is
+    computed after the run from the billboard alone, so it has no privacy cost (post-processing).
     """
 
 

@@ -85,7 +85,8 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
         release_safe: True if the outcome must be a release, False if it must be a simulated outcome.
 
     Raises:
-        InvalidInput: names the file and the fault.
+        InvalidInput: a file is missing, altered or no part of an outcome, or the outcome is not of the kind that
+            `release_safe` states. The message names the fault.
     """
     folder = as_path("folder", folder)
     path = folder / MANIFEST
@@ -163,7 +164,8 @@ def public_parts(
         release_safe: True if the outcome must be a release, False if it must be a simulated outcome.
 
     Raises:
-        InvalidInput: names the file and the fault.
+        InvalidInput: a file is missing, altered or no part of an outcome, or the outcome is not of the kind that
+            `release_safe` states. The message names the fault.
     """
     place = folder / MANIFEST
     columns = {path.removeprefix("columns/").removesuffix(".arrow"): data for path, data in files.items()

@@ -151,7 +151,7 @@ def tried(
     words: str, attempt: Callable[..., Any], *, up: bool = True, digits: int = _DIGITS, seconds: float = 0.0,
     **starts: float | Callable[[], float | None] | None,
 ) -> tuple[Remedy, ...]:
-    """Test a remedy that names some settings. The result is a tuple with the remedy, or an empty one if no number
+    """Test a remedy that names some settings. The result is a tuple with the remedy, or an empty tuple if no number
     nearby is accepted.
 
     Args:

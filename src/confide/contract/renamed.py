@@ -298,7 +298,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Entry], _Entry
     Args:
         names: the names of all arguments that earlier versions accepted by position, in the order of positions. The
             list includes arguments that are accepted by position today.
-        first: the number of arguments that are accepted by position today. Of a method, the class or the object counts
+        first: the number of arguments that are accepted by position today. For a method, the class or the object counts
             as the first argument.
 
     Example:

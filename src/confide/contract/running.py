@@ -192,7 +192,7 @@ class Submissions:
         reading: function that reads the file once and yields batches.
         rejected: mapping from each rejected id to the reason, complete after one pass. The mapping is for the operator
             alone.
-        counted: private numbers with the number of rows in the file as their sum, complete after one pass. The list is
+        counted: private numbers that add up to the number of rows in the file, complete after one pass. The list is
             empty if every row is either used or rejected.
 
     Example:

@@ -1,8 +1,8 @@
 """Wire names: the names of types and of their fields in files, which are independent of their names in Python.
 
-Packs, stores and journals contain only wire names. A class or a field may be renamed in Python, because the declaration
-above the class keeps the name in files unchanged. A type in a file also has a version. Version 1 is written without a
-number, and a later version as "name/version".
+Evidence packs, stores and journals contain only wire names. A class or a field may be renamed in Python, because the
+declaration above the class keeps the name in files unchanged. A type in a file also has a version. Version 1 is written
+without a number, and a later version as "name/version".
 
 A type without a declaration is written as version 1, under the names that its class and its fields have in Python.
 Inherited fields keep the names that were declared for them.
@@ -191,7 +191,7 @@ def wire_name(value: Any) -> str:
 
 def wire_parts(value: Any) -> dict[str, Any]:
     """Mapping from wire name to value, for the fields of an instance of a dataclass. A field is left out if its value
-    is the value that files without the field stand for.
+    is the value that the field has in files without it (`Wire.absent`).
     """
     it = wire_of(type(value))
     found = {word: it.written(each, getattr(value, each)) for each, word in it.fields.items()}

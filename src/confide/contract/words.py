@@ -206,7 +206,7 @@ def money_at_least(amount: float, minor_units: int, currency: str) -> str:
 
 def percent(probability: float, digits: int = 1) -> str:
     """A probability in per cent. If `digits` digits would wrongly show 0 or 100 per cent, more digits are written. If
-    too many digits would be needed, the text has words.
+    too many digits would be needed, the text has words in place of a number.
 
     Args:
         probability: a probability in [0, 1].
@@ -351,8 +351,8 @@ _LONGEST = 200
 
 
 def line_of(error: BaseException, files: Collection[str] = ()) -> str:
-    """The place of an error as FILE:LINE: the last line in the preferred files that the exception passed through,
-    otherwise the last line in any file. For a `SyntaxError` the place is the faulty line.
+    """The place of an error as FILE:LINE. The place is the last line in one of the preferred files that the exception
+    passed through, or otherwise the last line in any file. For a `SyntaxError` the place is the faulty line.
 
     Args:
         error: the error that was caught.

@@ -1,10 +1,10 @@
 """Common base of all mechanisms that draw a release from a channel: public parameters, exact levels, events, and a
 release.
 
-The probabilities of a mechanism are converted to whole numbers when its levels or a release are first requested; this
-is the coded channel. All levels and errors that a mechanism states are those of the coded channel, not of the formula
-behind the channel. A mechanism that was fitted to a prior must state the prior's source before it releases anything
-with secure noise. A prior that was fitted to the released rows would leak these rows.
+The probabilities of a mechanism are converted to whole numbers when its levels or a release are first requested. The
+result is called the coded channel. All levels and errors that a mechanism states are those of the coded channel, not of
+the formula behind the channel. A mechanism that was fitted to a prior must state the prior's source before it releases
+anything with secure noise. A prior that was fitted to the released rows would leak these rows.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
     @cached_property
     def coded(self) -> Coded | None:
-        """The channel in whole numbers, from which releases are drawn; None if the channel is too large to be
-        certified.
+        """The channel in whole numbers, from which releases are drawn; None if the channel is too large for its levels
+        to be certified.
         """
         return self._code()
 
@@ -242,8 +242,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         Raises:
             InvalidInput: the rows hold values that are no letters (the message does not say which row is wrong), or a
                 column holds text (the message names the column).
-            Refused: the noise is secure, and either the prior's provenance is not stated or the channel cannot be
-                certified.
+            Refused: the noise is secure, and either the prior's provenance is not stated or the channel's levels cannot
+                be certified.
         """
         source = as_noise(noise)
         released = source.release_safe and not source.audited

@@ -38,8 +38,9 @@ _SLACK = 1e-12
 def least_mixed(
     code: Callable[[float], Coded], within: Callable[[Coded, float], bool], most: float = MOST_SHARE
 ) -> Coded | None:
-    """The coded channel with the smallest fraction of the constant channel, among the fractions that are tried, at
-    which its levels are within their limits. The result is None if no tried fraction suffices.
+    """A coded channel that is mixed with a constant channel, so that its levels are within their limits. A constant
+    channel has the same output for all databases. Among the tried fractions of the constant channel, the smallest that
+    suffices is used. The result is None if no tried fraction suffices.
 
     Args:
         code: function from a fraction to the coded channel, into which this fraction of the constant channel is mixed.
@@ -75,7 +76,7 @@ class IntegerTable:
     Args:
         weights: the whole numbers, shape (m^n, k), int64, with one line for each database and k outputs. Every line has
             the same sum, at most 2^62.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         records: number of rows of the database, n.
     """
 
@@ -124,7 +125,7 @@ def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
 
     Args:
         weights: l tables of whole numbers with k outputs each, one below the other, shape (l m^n, k).
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows of the database, n.
     """
     worst = Fraction(1)
@@ -147,9 +148,9 @@ def exact_identifiability(weights: NDArray[np.int64], letters: int, law: NDArray
     """Identifiability of single rows in nats: see `IntegerTable.identifiability`.
 
     Args:
-        weights: l tables of whole numbers, each for a single row of a database with k outputs, one below the other,
-            shape (l m, k).
-        letters: number of letters, m.
+        weights: l tables of whole numbers, one below the other, shape (l m, k). Each table is for a single row of a
+            database, and has k outputs.
+        letters: number m of letters, which are the values that a row can have.
         law: prior distribution of the row of each table, one after the other, shape (l m,).
     """
     return _upper(_worst_ratio(weights, letters, 1, law))
@@ -162,7 +163,7 @@ def _worst_ratio(table: NDArray[np.float64] | NDArray[np.int64], letters: int, r
 
     Args:
         table: l tables, one below the other, shape (l m^n, k).
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows of the database, n.
         law: factor of each row of `table`, shape (l m^n,).
         enough: ratio above which the exact value does not matter.
@@ -210,7 +211,7 @@ def integer_table(
 
     Args:
         table: probabilities, shape (m^n, k), with one line for each database and k outputs; every line sums to 1.
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows of the database, n.
         dp: limit of the table's differential privacy, in nats; None for no limit.
         identifiability: limit of the table's identifiability, in nats; None for no limit. Close to the level of the

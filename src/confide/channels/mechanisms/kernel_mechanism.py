@@ -57,7 +57,7 @@ def draw_in_turn(
         rows: the true database x, shape (n,).
         weights: weights q of the outputs, shape (m^n,).
         r: weight of one changed row, in (0, 1].
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         noise: source of randomness.
         stream: name of the random streams; row i draws from the stream (stream, i).
     """
@@ -127,11 +127,11 @@ class KernelMechanism(FittedMechanism):
     """The mechanism with the least identifiability and the least information at a distortion, for any prior under which
     all databases are possible.
 
-    The mechanism's identifiability is epsilon, its distortion is h(epsilon), and its differential privacy is epsilon
-    plus the prior's level eps_X. A budget of differential privacy is no input (there is no `for_budget`), because the
-    identifiability of a release depends on the prior. Up to 4,096 databases, and for any number of independent rows,
-    the mechanism is coded in whole numbers and can draw releases. For more databases the mechanism can be simulated,
-    and its levels follow from a theorem.
+    The mechanism's identifiability is epsilon, its distortion is n/(1 + e^epsilon/(m-1)), and its differential privacy
+    is epsilon plus the prior's level eps_X. A budget of differential privacy is no input (there is no `for_budget`),
+    because the identifiability of a release depends on the prior. Up to 4,096 databases, and for any number of
+    independent rows, the mechanism is coded in whole numbers and can draw releases. For more databases the mechanism
+    can be simulated, and its levels follow from a theorem.
 
     Raises:
         Infeasible: an epsilon below the kernel level.

@@ -102,7 +102,7 @@ class RandomizedResponse(ChannelMechanism):
 
         Args:
             truth: probability that a person reports the truth, in [1/m, 1).
-            letters: number of letters, m.
+            letters: number m of letters, which are the values that a row can have.
             records: number of rows, n.
 
         Example:

@@ -2,7 +2,7 @@
 information. Both mechanisms are fitted to the distributions of the rows, which must not be estimated from the released
 rows.
 
-Source: spec privacy_notions 4 and 5 (proved there, not in the source).
+Source: spec privacy_notions 4 and 5. The proofs are in the spec, not in Wang 2016.
 """
 
 from __future__ import annotations

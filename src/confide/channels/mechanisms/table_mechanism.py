@@ -30,8 +30,8 @@ __all__ = ["JointTypeMechanism", "TableMechanism"]
 @wire("JointTypeMechanism", "dp_at_most identifiability_at_most prior prior_provenance types")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointTypeMechanism(GivenChannel):
-    """A mechanism that draws from a channel over joint types in whole numbers. Its privacy levels are computed from
-    these whole numbers.
+    """A mechanism that draws from a channel over joint types (`JointTypes`) in whole numbers. Its privacy levels are
+    computed from these whole numbers.
 
     Epsilon is no input (there is no `for_budget`), because the given channel determines its own level.
 

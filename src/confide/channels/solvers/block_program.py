@@ -10,8 +10,8 @@ Rounding limits the precision of the result, so callers always repair and certif
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
 
-`Newton` is the Newton system of a linear program over ratio constraints at one point, factored block by block, with its
-directions.
+`Newton` is the Newton system of a linear program over ratio constraints at one point, factored block by block. The
+class also computes the directions and lengths of steps.
 
 Source: Mehrotra's predictor and corrector (Nocedal and Wright, Numerical Optimization, chapter 14) with Gondzio's
 centrality correctors (Gondzio 1996).
@@ -73,9 +73,10 @@ class Newton:
         self._coupling = _cholesky(self._coupling)
 
     def step(self, weight: _Vector) -> tuple[_Direction, float, float]:
-        """Newton direction (dv, ds, dz, dnu), and step lengths for v and for z. The method computes a predictor and a
-        corrector first, and then centrality correctors as long as they lengthen the step. The step brings the products
-        s z closer to `weight` times a common number.
+        """Newton direction (dv, ds, dz, dnu), and step lengths for v and for z. Here v are the variables, s the slacks,
+        z the prices, and nu the dual variables of the equality rows. The method computes a predictor and a corrector
+        first, and then centrality correctors as long as they lengthen the step. The step brings the products s z closer
+        to `weight` times a common number.
         """
         s, z = self.s, self.z
         mean = float((s * z).mean())
@@ -292,7 +293,7 @@ def solve(
         tolerance: largest accepted sum of duality gap and residuals, relative to max(1, objective).
         midway: intermediate point of the solution of a similar program; None to begin at `start`.
         progress: function that is called with the fraction of the work that is done, in [0, 1], measured by the digits
-            of the gap.
+            of the duality gap.
 
     Returns:
         The best point that was found, even if the tolerance was not reached. The certificate (`ratio_program`) states

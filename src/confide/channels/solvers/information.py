@@ -3,8 +3,8 @@ optimal channel has this distortion.
 
 Source: Wang 2016, (2.19) and Theorem 2; spec privacy_notions 7.
 
-`ClassProduct` computes products with the kernel r^d over classes of databases with the same letter counts, for
-exchangeable priors. A vector has one entry for each class, the total mass of the class.
+`ClassProduct` computes products with the kernel r^d, where r = e^-slope, over classes of databases with the same letter
+counts, for exchangeable priors. A vector has one entry for each class, the total mass of the class.
 
 Entry (a, b) of the table is the mean of r^d(x, y) over databases y in class b, for any x in class a. The exponent d
 counts the rows in which x and y differ. Each line is scaled so that its largest entry is 1. Scaling changes the
@@ -70,11 +70,12 @@ _NOTHING = 1e-150
 
 
 class ClassProduct:
-    """Products with the kernel r^d over classes of databases with the same letter counts. Each line of the table is
-    divided by a number, whose logarithm is in `log_scale`.
+    """Products with the kernel r^d over classes of databases with the same letter counts. The kernel is a table with
+    one line for each class. Each line of the table is divided by a number, and the logarithm of this number is in
+    `log_scale`.
 
     Args:
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n. For two letters n is at most 2,000; for more letters there may be at most 2^17 joint
             types.
         slope: slope lambda >= 0; r = e^-lambda.
@@ -168,7 +169,7 @@ class HammingProduct:
     of the product is symmetric.
 
     Args:
-        letters: number of letters, m.
+        letters: number m of letters, which are the values that a row can have.
         rows: number of rows, n.
         slope: slope lambda >= 0; r = e^-lambda.
 
@@ -224,7 +225,7 @@ def _power(row: _Vector, off: _Vector, size: int) -> tuple[_Vector, _Vector]:
 # ---- slope solver
 
 LARGEST_SLOPE = 2**20
-"""Largest number of databases of a prior that is not exchangeable."""
+"""Largest number of databases with which the slope solver accepts a prior that is not exchangeable."""
 
 _GAP = 1e-8
 _MOST_STEPS, _IDLE = 120, 15
@@ -391,8 +392,8 @@ class LeastInformation:
 
 
 def information_seconds(prior: Prior) -> float:
-    """Approximate running time of a solution on a usual machine, in seconds, computed from sizes alone. The time is 0
-    for priors that are refused as too large.
+    """Approximate running time of `least_information` on a usual machine, in seconds, computed from sizes alone. The
+    time is 0 for priors that are refused as too large.
 
     Example:
         >>> from confide.channels.priors import Exchangeable
@@ -407,8 +408,9 @@ def information_seconds(prior: Prior) -> float:
 def least_information(
     prior: Prior, distortion: float, constants: PriorConstants, progress: Callable[[float], None] | None = None
 ) -> LeastInformation:
-    """Find the least information at a distortion between h(eps~_X), where the closed form ends, and D_0, from which on
-    a constant release suffices.
+    """Find the least information at a distortion for which no closed form is known. The distortion lies between the
+    kernel's distortion at the level `constants.kernel_level`, and `constants.constant_distortion`, from which on a
+    constant release suffices.
 
     The distortion falls as the slope grows. False position and bisection find the slope to a part in 10^8.
 

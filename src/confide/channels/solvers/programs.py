@@ -84,7 +84,8 @@ def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProg
     constraints. The starting point is the kernel at half of the level for differential privacy, and the uniform release
     for identifiability.
 
-    Identifiability bounds J = p Q instead of Q, which multiplies the factor of each constraint by p(x')/p(x).
+    For identifiability, the constraints bound ratios of p(x) Q[x, y] in place of ratios of Q. The factor of a
+    constraint between the databases x and x' is therefore multiplied by p(x')/p(x).
     """
     law, size = prior.vector(), prior.cells
     d, (first, second) = distances(prior.letters, prior.records), neighbours(prior.letters, prior.records)
@@ -169,7 +170,8 @@ class ProgramPoint:
 
 
 def as_exchangeable(prior: Prior) -> Prior:
-    """The prior as an `Exchangeable` prior over letter counts, if it is exchangeable; otherwise the prior unchanged.
+    """The prior as an `Exchangeable` prior over letter counts, if the prior is exchangeable and has two or more rows
+    and at most 2^20 databases. All other priors are returned unchanged.
 
     Example:
         >>> from confide.channels.priors import FullPrior
@@ -223,7 +225,7 @@ def solve_program(
 
     Args:
         prior: prior with few databases, or an exchangeable prior as `as_exchangeable` returns it.
-        epsilon: level in nats, > 0; for identifiability above eps_X.
+        epsilon: level in nats, > 0; for identifiability above eps_X, the prior's own level.
         notion: "dp" or "identifiability".
         tolerance: relative tolerance of the solver. The certified bounds are valid at any tolerance.
         midway: intermediate point of the solution at a nearby level; None to start afresh.

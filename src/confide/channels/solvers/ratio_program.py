@@ -127,9 +127,9 @@ def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT
     """A certified lower bound of the program's value.
 
     The lower bound follows from weak duality. For any prices z >= 0, the value is at least the sum, over the equality
-    rows, of the row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i
-    plus its prices z as the left side of constraints, minus F z as the right side. Each reduced cost is lowered by the
-    largest possible effect of rounding on itself and on its coefficients.
+    rows, of the row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i,
+    plus the prices z of the constraints with v_i on the left side, minus F z for each constraint with v_i on the right
+    side. Each reduced cost is lowered by the largest possible effect of rounding on itself and on its coefficients.
 
     Args:
         program: program with the factors of the level to be certified.
