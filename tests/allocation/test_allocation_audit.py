@@ -505,9 +505,9 @@ def test_every_plan_passes_with_all_its_controls(name: str) -> None:
     assert report.passed, report.problems
     assert done == list(range(1, len(matching(PLANS[name]).measured) + 1))
     assert report.false_alarm <= 2e-8
-    planted = faults(tiny(PLANS[name])).keys()
-    assert len(planted) >= 5
-    assert planted <= {control.mutant for control in report.controls}
+    injected = faults(tiny(PLANS[name])).keys()
+    assert len(injected) >= 5
+    assert injected <= {control.mutant for control in report.controls}
 
 
 @pytest.mark.slow
