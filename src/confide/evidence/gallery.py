@@ -180,9 +180,9 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
         "# Gallery", "",
         "This page shows one picture of each study. The table below the picture compares the study's first number with "
         "its counterpart in the source. If most numbers of the study differ, the table shows the first number that "
-        "differs. The counterpart is a printed number, a number that we evaluated from the printed formula or read off "
-        "a printed figure, or a sentence. The text below the table states the origin of the counterpart. The commands "
-        "give all pictures, all numbers and the data of the pictures:", "",
+        "differs. The counterpart is a printed number, the value of a printed formula, a number read off a printed "
+        "figure, or a sentence. The text below the table states the origin of the counterpart. The commands give all "
+        "pictures, all numbers and the data of the pictures:", "",
         "```bash",
         "confide reproduce regression-threshold           # one study, all of its pictures and tables",
         "confide reproduce --all --quick                  # all studies, in a minute or two",
