@@ -261,7 +261,7 @@ def test_reports_and_messages_are_taken_from_files_and_tables(tmp_path: Path) ->
     frame.to_parquet(tmp_path / "sent.parquet")
     bare = made.records(sent)
     for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame), tmp_path / "sent.csv",
-                  tmp_path / "sent.parquet"):
+                  tmp_path / "sent.parquet", {"index": list(sent), "message": list(sent.values())}):
         found = made.records(table)
         assert (found.message.tolist(), found.sent.tolist()) == (bare.message.tolist(), bare.sent.tolist())
     assert bare.message.tolist() == [0, *sent.values()]
@@ -279,6 +279,15 @@ def test_tables_of_messages_that_are_none_are_refused(table: dict[str, list[Any]
     with pytest.raises(InvalidInput, match=problem) as caught:
         made.records(pa.table(table))
     assert "secret" not in str(caught.value)
+
+
+def test_a_mapping_of_something_else_is_refused() -> None:
+    """Once, its keys stood for nobody, and everybody counted as having sent nothing."""
+    made = study(4, mse_price=200.0).contracts([0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(InvalidInput, match="messages: the key 'one' is no participant's rank"):
+        made.records({"one": 5})  # type: ignore[dict-item]
+    with pytest.raises(InvalidInput, match="message"):
+        made.records({"index": [1, 2]})  # type: ignore[dict-item]
 
 
 def test_a_run_tells_its_steps_alone() -> None:

@@ -414,6 +414,16 @@ def test_a_copy_has_no_ledger_and_cannot_fit(copied: Callable[[Any], Any]) -> No
 # ---- without a ledger
 
 
+def test_a_mapping_of_columns_is_a_table() -> None:
+    X, y = people(18)
+    columns = {"a": X[:, 0], "b": list(X[:, 1]), "c": X[:, 2]}
+    one = model(None).fit(columns, y)
+    assert one.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert one.predict(columns).tolist() == one.predict(pd.DataFrame(columns)).tolist()
+    with pytest.raises(InvalidInput, match="columns of different lengths"):
+        model(None).fit({"a": X[:, 0], "b": X[1:, 1]}, y)
+
+
 def test_a_second_fit_of_the_same_data_is_reported_with_the_sum() -> None:
     X, y = people(18)
     model(None).fit(X, y)

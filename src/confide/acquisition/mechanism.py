@@ -124,8 +124,8 @@ class Contracts:
 
         Args:
             messages: mapping from a participant's rank to their message. The messages may also be a frame of pandas,
-                Polars or Arrow, or a file, with the columns `index` (the rank) and `message`. A participant without an
-                entry sent nothing.
+                Polars or Arrow, a file or a mapping, with the columns `index` (the rank) and `message`. A participant
+                without an entry sent nothing.
 
         Raises:
             InvalidInput: the argument is no table of messages, a column of whole numbers has text (the error names the

@@ -73,20 +73,27 @@ def messages_of(given: Any) -> Mapping[int, int]:
     and `message`.
 
     Args:
-        given: a mapping; or a frame of pandas, Polars or Arrow, or a file. A participant without a message has no row.
+        given: a mapping from ranks to messages, or of the two columns; or a frame of pandas, Polars or Arrow, or a
+            file. A participant without a message has no row.
 
     Raises:
-        InvalidInput: no table, another column, text where numbers are expected, a cell that is no 64-bit integer, or
-            two messages of one participant. The error does not name the participant.
+        InvalidInput: no table, another column, a key of a mapping that is no whole number, text where numbers are
+            expected, a cell that is no 64-bit integer, or two messages of one participant. The error does not name the
+            participant.
 
     Example:
         >>> import pyarrow as pa
         >>> messages_of(pa.table({"index": [2, 0], "message": [-5, 7]}))
         {2: -5, 0: 7}
     """
-    if isinstance(given, Mapping):
+    of_columns = isinstance(given, Mapping) and given.keys() <= {"index", "message"} and len(given) > 0
+    if isinstance(given, Mapping) and not of_columns:
+        for key in given:
+            if not isinstance(key, int | np.integer):
+                raise InvalidInput("messages", f"the key {key!r} is no participant's rank",
+                                   "must be rank -> message, or the columns index and message")
         return given
-    if not is_table(given):
+    if not of_columns and not is_table(given):
         raise InvalidInput("messages", f"{type(given).__name__} is neither a mapping nor a table",
                            "must be rank -> message, or a table of the columns index and message")
     columns = integers_of(given, ("index", "message"), "messages")

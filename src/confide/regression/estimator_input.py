@@ -31,7 +31,7 @@ from confide.privacy.noise.entropy import random_bytes
 from confide.regression.records import doubles
 from confide.tables._cells import numbers
 from confide.tables._values import as_array, made_by
-from confide.tables.frames import plain_numbers
+from confide.tables.frames import plain_numbers, table_of
 from confide.tables.roles import Numeric
 
 __all__ = [
@@ -69,14 +69,16 @@ class Columns:
 
 
 def features_of(X: Any) -> Columns:
-    """The columns of features: a frame of pandas, Polars or Arrow, or any two-dimensional array.
+    """The columns of features: a frame of pandas, Polars or Arrow, a mapping of columns, or any two-dimensional array.
 
     Raises:
-        InvalidInput: the data have another shape or no columns, are sparse or complex, or have a column whose type
-            holds no numbers.
+        InvalidInput: the data have another shape, no columns or columns of different lengths, are sparse or complex,
+            or have a column whose type holds no numbers.
     """
-    if hasattr(X, "tocsr"):
+    if hasattr(X, "tocsr"):  # first, since some sparse matrices are mappings
         raise InvalidInput("X", "Sparse data is unsupported", "give a dense array, such as X.toarray()")
+    if isinstance(X, Mapping):
+        X = table_of(X)
     return _frame(X) if hasattr(X, "columns") else _matrix(X)
 
 

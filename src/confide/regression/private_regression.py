@@ -180,7 +180,8 @@ class PrivateRegression:
         """Release the coefficients once, from all records.
 
         Args:
-            X: (n, d) features as an array, or a frame of pandas, Polars or Arrow, with at least 4 rows.
+            X: (n, d) features with at least 4 rows, as an array, a frame of pandas, Polars or Arrow, or a mapping from
+                column names to columns.
             y: (n,) responses as an array, a series or a column.
 
         Warns:

@@ -22,11 +22,11 @@ from confide.contract.errors import InvalidInput
 from confide.contract.words import counted
 from confide.tables._cells import integers, is_text, numbers, plain
 from confide.tables._values import as_array, made_by
-from confide.tables.sources import SUFFIXES, TableSource, open_table
+from confide.tables.sources import SUFFIXES, TableSource, mapping_table, open_table
 
 __all__ = [
     "arrow_numbers", "column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of",
-    "own_fields", "own_row", "plain_numbers",
+    "own_fields", "own_row", "plain_numbers", "table_of",
 ]
 
 _NONE = -(2**63)  # no cell of `integers_of` holds that
@@ -80,6 +80,15 @@ def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     found = [np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize)
              for part in parts if len(part)]
     return found[0] if len(found) == 1 else np.concatenate(found) if found else np.empty(0, kind)
+
+
+def table_of(data: Mapping[Any, Any]) -> pa.Table:
+    """Arrow table of a mapping from column names to arrays or lists. A list of numbers becomes a column of numbers.
+
+    Raises:
+        InvalidInput: no column, columns of different lengths, or a column that is no sequence.
+    """
+    return mapping_table(_typed_columns(data))
 
 
 def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_truths: str = "") -> NDArray[Any]:
@@ -289,13 +298,18 @@ def _one(rows: int) -> None:
 
 
 def _opened(data: Any) -> TableSource:
-    if isinstance(data, Mapping):  # so that a list of numbers has a type
-        data = {str(name): _typed(column) for name, column in data.items()}
+    if isinstance(data, Mapping):
+        data = _typed_columns(data)
     source = open_table(data.reset_index(drop=True) if made_by("pandas", data) else data)
     if not source.ordered:
         raise InvalidInput("data", f"the rows of {source.name} have no order",
                            "sort the rows, so that row i belongs to slot i")
     return source
+
+
+def _typed_columns(data: Mapping[Any, Any]) -> dict[str, Any]:
+    """The columns of a mapping by name, so that a list of numbers has a type."""
+    return {str(name): _typed(column) for name, column in data.items()}
 
 
 def _typed(column: Any) -> Any:

@@ -27,7 +27,7 @@ from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exac
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 
-__all__ = ["SUFFIXES", "Query", "TableSource", "is_packaged", "open_table"]
+__all__ = ["SUFFIXES", "Query", "TableSource", "is_packaged", "mapping_table", "open_table"]
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
 """Suffixes of the files that are read as tables."""
@@ -328,7 +328,12 @@ def _table(source: Any) -> pa.Table:
     return pa.Table.from_arrays([array for _, array in columns], names=[name for name, _ in columns])
 
 
-def _mapping(source: Mapping[Any, Any]) -> pa.Table:
+def mapping_table(source: Mapping[Any, Any]) -> pa.Table:
+    """Arrow table of a mapping from column names to arrays or sequences of one length.
+
+    Raises:
+        InvalidInput: no column, columns of different lengths, or a column that is no sequence.
+    """
     arrays = {str(name): as_array(values) for name, values in source.items()}
     if not arrays:
         raise InvalidInput("source", "the mapping is empty", "must map column names to arrays")
@@ -369,7 +374,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
     if isinstance(source, str | os.PathLike):
         return _named(os.fspath(source), folder)
     if isinstance(source, Mapping):
-        return _Memory(_mapping(source), "the mapping")
+        return _Memory(mapping_table(source), "the mapping")
     if isinstance(source, pa.RecordBatch):
         return _Memory(pa.Table.from_batches([source]), "the table")
     if isinstance(source, pa.Table):
