@@ -63,7 +63,7 @@ def test_the_result_prints_every_promise_whole(name: str) -> None:
         if each.claimable and not each.vacuous and file.kind.name not in {"queries", "regression"}:
             assert shown(each.note) in said, each.sentence()
     assert "people changed together" in said
-    assert "guesses between two versions of the whole group" in said
+    assert "of the whole group are one of two sets" in said
 
 
 def test_a_condition_that_nobody_knows_beforehand_says_nothing_to_a_participant() -> None:

@@ -59,9 +59,10 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
 
 
 @pytest.mark.parametrize(("neighbours", "between"), [
-    (Relation.REPLACE, "two records of a person"), (Relation.ADD_OR_REMOVE, "a person's record and no record"),
-    (Relation.EDGES_OF_ONE, "two versions of a person's contacts"),
-    (Relation.BIT, "two records of a person that differ in one bit")])
+    (Relation.REPLACE, "two possible records of a person"),
+    (Relation.ADD_OR_REMOVE, "a person's record and no record"),
+    (Relation.EDGES_OF_ONE, "two possible sets of a person's contacts"),
+    (Relation.BIT, "two possible records of a person that differ in one bit")])
 def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, between: str) -> None:
     (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])
     assert f"guesses between {between} that seem equally likely at first" in said

@@ -276,7 +276,7 @@ def test_the_command_line_from_start_to_end(tmp_path: Path, capsys: pytest.Captu
     confide("init", "search", "--out", start)
     assert start.read_text() == kind("search").template
     path = campaign(tmp_path, answers=FEW).file.path
-    assert "Value of the paid searches" in confide("plan", path)
+    assert "Benefit of the paid searches" in confide("plan", path)
     json.loads(confide("plan", path, "--json"), parse_constant=pytest.fail)
     assert "You may be asked to let yourself be examined" in confide("offer", path)
     assert "people without an answer" in confide("check", path)

@@ -61,7 +61,8 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
                      note="the gain comes from rounding payments up to the smallest coin"
                      + ("" if lies is not None else "; without a grid nothing is known where the virtual cost is flat, "
                         "as it is below psi_floor")),
-        Participation(utility=0.0, who=f"{who}, with a concern that the prior allows", source=payments, note="ex post"),
+        Participation(utility=0.0, who=f"{who}, and if the prior allows their concern", source=payments,
+                      note="ex post"),
         Budget(expected=it.price_per_nat * caps.payments + it.people * coin, lowest=0.0,
                highest=it.largest_payment + coin, currency=it.currency, source=payments,
                note="on average over any prior; the plan's own expected total is more exact"),

@@ -384,6 +384,9 @@ _OWN = {
                   "household, the figures also bound how much all their reports together disclose about one of them.",
 }
 
+_THINGS = {Relation.REPLACE: "records", Relation.ADD_OR_REMOVE: "records", Relation.EDGES_OF_ONE: "contacts",
+           Relation.BIT: "answers"}
+
 _TOWARDS = {
     Audience.PUBLIC: "the public", Audience.OTHERS: "everybody outside of the group, together",
     Audience.COLLECTOR: "the operator", Audience.FELLOWS: "all other participants together"}
@@ -421,14 +424,16 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
         for figures, audiences in seen.items() for size, loss, guess in figures)
     units = {each.neighbours for each in made if each.claimable and each.whole and not each.loss.vacuous}
     own = [text for unit, text in _OWN.items() if unit in units]
+    things = next((text for unit, text in _THINGS.items() if unit in units), "records")
     if any(each.audience is Audience.OTHERS for each in found):
         own.append("Each member of the group sees their own share, which may disclose something about the group. The "
                    "figures do not cover this.")
     return (Table(
         columns=("people changed together", "towards", "epsilon", "delta", "a guess is right, at most"),
         rows=rows,
-        note=" ".join((*own, "The figures follow from the mechanism's own loss. For the last column, somebody guesses "
-                             "between two versions of the whole group that are equally likely at first."))),)
+        note=" ".join((*own, "The figures follow from the mechanism's own loss. For the last column, somebody knows "
+                             f"that the {things} of the whole group are one of two sets, and thinks at first that both "
+                             "are equally likely. They guess which set is true."))),)
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:

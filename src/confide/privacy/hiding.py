@@ -97,7 +97,8 @@ def hides_next_to_nothing(
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
         the promise towards the public, for the whole outcome, is epsilon = 20, which hides hardly anything. Somebody \
-who guesses between two records of a person that seem equally likely at first may be right in 99.9999998% of all cases
+who guesses between two possible records of a person that seem equally likely at first may be right in 99.9999998% of \
+all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:
@@ -120,10 +121,10 @@ who guesses between two records of a person that seem equally likely at first ma
 _BELOW = math.nextafter(1.0, 0.0)
 """The largest probability below 1: a finite loss never lets a guess be right with certainty."""
 
-_BETWEEN = {Relation.REPLACE: "two records of a person",
+_BETWEEN = {Relation.REPLACE: "two possible records of a person",
             Relation.ADD_OR_REMOVE: "a person's record and no record",
-            Relation.EDGES_OF_ONE: "two versions of a person's contacts",
-            Relation.BIT: "two records of a person that differ in one bit"}
+            Relation.EDGES_OF_ONE: "two possible sets of a person's contacts",
+            Relation.BIT: "two possible records of a person that differ in one bit"}
 
 _TOWARDS = {"public": "the public", "others": "everybody else together", "collector": "the collector",
             "fellows": "fellow participants"}

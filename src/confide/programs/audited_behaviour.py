@@ -205,7 +205,7 @@ _RUNS = 24  # of what is broken, until it shows: noise hides it in about half of
 _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
-_SUPPLIES = ("excess of any row, for the delivered parts", "excess of every row")
+_SUPPLIES = ("excess of the delivered parts over the supply of any row", "excess of every row")
 _SUPPLY = "supply: number of runs that deliver more than the supply"
 _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 

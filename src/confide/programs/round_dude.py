@@ -178,7 +178,8 @@ class RoundDude(Dude[FlagBillboard]):
         # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
         rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(2.0 * most * self.baseline_gap * log)
         return (
-            Accuracy(bound=0.0, measure="excess of any row, for the delivered parts", baseline=self._most_excess,
+            Accuracy(bound=0.0, measure="excess of the delivered parts over the supply of any row",
+                     baseline=self._most_excess,
                      failure_probability=0.0 if self.truncate else self.failure_probability, source=source),
             Accuracy(bound=unserved, measure="participants who get nothing because of a flag",
                      baseline=float(self.program.people), failure_probability=self.failure_probability, source=source),

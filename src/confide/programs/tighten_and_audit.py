@@ -229,8 +229,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         reassigned = 0.0 if self.alpha is None else most * min(
             float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (
-            Accuracy(bound=0.0, measure="excess of any row, for the delivered parts", baseline=self._most_excess,
-                     failure_probability=self.failure_probability, source=source),
+            Accuracy(bound=0.0, measure="excess of the delivered parts over the supply of any row",
+                     baseline=self._most_excess, failure_probability=self.failure_probability, source=source),
             Accuracy(bound=lost + regret + rounding + reassigned,
                      measure="optimum less the value of the delivered parts", baseline=self.baseline_gap,
                      failure_probability=self.failure_probability, source=source,

@@ -8,7 +8,8 @@ and their noisy counts, so only the queries and counts are published.
 Without a schema, or with a schema of bits, cells are combinations of the bits that queries join. With other columns a
 record has one value of each column, and cells are combinations of the joined columns' values.
 
-Source: Hardt, Ligett and McSherry 2012; spec query_release C (Wu 2017 names it as the primal baseline).
+Source: Hardt, Ligett and McSherry 2012; spec query_release C. Wu 2017 names MWEM as the primal baseline, a method for
+comparison.
 """
 
 from __future__ import annotations

@@ -323,7 +323,7 @@ def exchanged(
         sums: sums over the first users at r.
         persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
         costs: (t,) new virtual cost of that user; inf if the user leaves.
-        places: (t,) number of other users who come before the exchanged user after the exchange.
+        places: (t,) position of the exchanged user in the sorted new virtual costs, counted from 0.
         out: (t, 3) results V, Q and difference; overwritten.
     """
     r, rows = sums.r, sums.rows
@@ -384,7 +384,7 @@ def searched(
         ends: (t, 2) ends of the interval of r.
         persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
         costs: (t,) new virtual cost of that user; inf if the user leaves.
-        places: (t,) number of other users who come before the exchanged user after the exchange.
+        places: (t,) position of the exchanged user in the sorted new virtual costs, counted from 0.
         tolerance: relative gap between the value and its lower bound.
         out: (t, 3) results value, difference and lower bound; overwritten.
     """

@@ -139,7 +139,7 @@ class Exchanges:
         persons: (t,) place of the exchanged user among the sorted users; the number of sorted users for a user who
             cannot have weight.
         costs: (t,) new virtual costs.
-        places: (t,) number of other users who come before the exchanged user after the exchange.
+        places: (t,) position of the exchanged user in the sorted new virtual costs, counted from 0.
         finite: (t,) number of users who take part after the exchange.
     """
 

@@ -121,9 +121,10 @@ def _cheaper(found: BitPlan) -> Section:
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
-    note = ("Each plan assumes that all invited people take part. Each plan comes from another rule: the exact error, "
-            "Chernoff's bound on the error, or the rule of the source (thesis: Wang 2016). Plans by a bound have a "
-            "smaller error than needed.")
+    note = ("Each plan assumes that all invited people take part. The name of each other plan says how the plan limits "
+            "the error: by the exact error (exact), by Chernoff's bound (chernoff), or by the rule of the source "
+            "(thesis: Wang 2016). A bound and the rule of the source overestimate the error. So their plans "
+            "usually cost more, and have a smaller exact error in the last column.")
     if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)

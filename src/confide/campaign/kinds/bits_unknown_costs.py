@@ -156,8 +156,8 @@ class UnknownCostPages(BitPages):
                            "expected total", "reports say something"), rows=rows,
                   note="These are the equilibria on which people can agree easily. Equilibria with reports that say "
                        "nothing usually pay more. A market cannot prevent people from agreeing to give the same "
-                       f"report. {alphabet(plan)} Costs up to a number: people with at most this cost per nat take "
-                       "part, as planned."),))]
+                       f"report. {alphabet(plan)} In the row 'costs up to ...', the people with at most this cost per "
+                       "nat take part, and the others stay away. The plan assumes this behaviour."),))]
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit = plan.market, plan.config.bit
@@ -175,14 +175,14 @@ class UnknownCostPages(BitPages):
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
-            f"Take part if a nat of privacy is worth at most {plan.money(it.cost_threshold)} to you: then taking part "
-            "pays on average, and it pays more if a nat is worth less to you. If a nat is worth more to you, stay "
-            "away. A nat is the unit of privacy loss: at a loss of 1 nat, your report is at most e times as likely "
-            "under one answer as under the other. Your device asks you for the value of a nat and chooses the best "
-            f"loss for you, from {it.epsilon:g} to {it.largest_level:g} nats. Your device tells nobody the value or "
-            "the loss. You are paid for a report with the majority of the other reports, and you pay for a report "
-            "against this majority. The operator sees that you took part, and can conclude that a nat is worth at most "
-            f"{plan.money(it.cost_threshold)} to you.",
+            "A nat is the unit of privacy loss: at a loss of 1 nat, your report is at most e times as likely under one "
+            f"answer as under the other. Take part if a nat is worth at most {plan.money(it.cost_threshold)} to you. "
+            "On average, your payment is then at least the value of the privacy that you lose. You gain more if a nat "
+            "is worth less to you. If a nat is worth more to you, stay away. Your device asks you for the value of a "
+            f"nat and chooses the best loss for you, from {it.epsilon:g} to {it.largest_level:g} nats. Your device "
+            "tells nobody the value or the loss. You are paid for a report with the majority of the other reports, and "
+            "you pay for a report against this majority. The operator sees that you took part, and can conclude that a "
+            f"nat is worth at most {plan.money(it.cost_threshold)} to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -205,10 +205,11 @@ def _cheaper(found: BitPlan) -> Section:
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "participants", "epsilon", f"expected total ({found.collection.currency})", "error"),
-        rows=tuple(rows), note="Each plan has the same number of invited people and the same largest level. Each plan "
-                               "comes from another rule: the exact error, a bound on the error (pgf), or the rule of "
-                               "the source (thesis: Wang 2016). Plans by a bound have a smaller error than "
-                               "needed."),))
+        rows=tuple(rows), note="Each plan has the same number of invited people and the same largest level. The name "
+                               "of each other plan says how the plan limits the error: by the exact error (exact), by "
+                               "a bound (pgf), or by the rule of the source (thesis: Wang 2016). A bound and the rule "
+                               "of the source overestimate the error. So their plans usually cost more, and have "
+                               "a smaller exact error in the last column."),))
 
 
 class BitsUnknownCostsKind(BitKind):

@@ -275,7 +275,8 @@ class PeoplesKind:
         the mechanisms of these kinds have tests of their own.
 
         Raises:
-            InvalidInput: the mechanism promises something to the collector that `submit` cannot keep.
+            InvalidInput: the mechanism promises privacy towards the collector, but its method `submit` does not keep
+                this promise or is never called.
         """
         from confide.audit.devices import check_devices
         from confide.campaign.kinds.mechanism_plan import MechanismPlan, made_up

@@ -11,9 +11,9 @@ In each folder of notes, a file's name is the digest of a campaign file, or of t
 
 `contracts/` has a file for each campaign with a final round of contracts. The file holds the digest of the round.
 
-`released/` has a file for each campaign whose pack has left a store of this installation; the file holds the digest of
-the released manifest. The file in `released/` is written once, before the pack leaves the store. The note in
-`released/` prevents the release of a second outcome, whatever happens to a store.
+`released/` has a file for each campaign whose outcome was released, which means that its public files were read from a
+store of this installation to become a pack. The file holds the digest of the manifest in this pack. The file is written
+once, before the outcome leaves the store. It prevents the release of a second outcome, whatever happens to a store.
 
 `charged/` has a file for each campaign that this installation has charged, if the campaign's mechanism or kind is not
 part of confide. The file holds the digest of the code of the mechanism and the kind.
@@ -142,7 +142,7 @@ class Home:
         return self._noted("released", content)
 
     def all_released(self) -> frozenset[str]:
-        """The digests of the files of all campaigns whose pack has left a store of this installation."""
+        """The digests of the files of all campaigns whose outcome was released from a store of this installation."""
         try:
             return frozenset(each.name for each in (self.folder / "released").iterdir() if len(each.name) == _DIGEST)
         except FileNotFoundError:

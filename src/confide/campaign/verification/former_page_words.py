@@ -230,7 +230,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("The rows that limit it: ", "The supplies are: "),
     ("Your part of what is shared: ", "You get your part of the shared resources: "),
     ("whoever could gain more than this at the charged prices gets her favourite\t",
-     "alpha: a participant gets another choice instead if it gains more at the charged prices than\t"),
+     "alpha: a participant gets another choice if, at the charged prices, it is better by more than\t"),
     ("kept back of what rows hold\t", "share of each supply in reserve\t"),
     ("would keep back all that a row holds: row", "would reserve the whole supply of a row: row"),
     ("would keep back {} times its supply", "would reserve {1} times its supply"),
@@ -262,13 +262,13 @@ PAGES: tuple[tuple[str, str], ...] = (
          "chooses the level that is best for you, from {} up to {}, and tells nobody. A report with the majority of "
          "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy is "
          "worth no more than that to you.",
-         "Take part if a nat of privacy is worth at most {1} EUR to you: then taking part pays on average, and it pays "
-         "more if a nat is worth less to you. If a nat is worth more to you, stay away. A nat is the unit of privacy "
-         "loss: at a loss of 1 nat, your report is at most e times as likely under one answer as under the other. Your "
-         "device asks you for the value of a nat and chooses the best loss for you, from {2} to {3} nats. Your device "
-         "tells nobody the value or the loss. You are paid for a report with the majority of the other reports, and "
-         "you pay for a report against this majority. The operator sees that you took part, and can conclude that a "
-         "nat is worth at most {1} EUR to you."),
+         "A nat is the unit of privacy loss: at a loss of 1 nat, your report is at most e times as likely under one "
+         "answer as under the other. Take part if a nat is worth at most {1} EUR to you. On average, your payment is "
+         "then at least the value of the privacy that you lose. You gain more if a nat is worth less to you. If a nat "
+         "is worth more to you, stay away. Your device asks you for the value of a nat and chooses the best loss for "
+         "you, from {2} to {3} nats. Your device tells nobody the value or the loss. You are paid for a report with "
+         "the majority of the other reports, and you pay for a report against this majority. The operator sees that "
+         "you took part, and can conclude that a nat is worth at most {1} EUR to you."),
         ("Why the truth is best: you are taken to want {} EUR for a nat of loss towards the operator if you fear that "
          "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
@@ -298,9 +298,9 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("what the source claims of the same noise (false)\t", "the source's claim for the same noise (false)\t"),
     ("If everybody else of the {} has the value 0; others with a value of their own come before her more often. A "
      "random order costs no privacy at all: what the noisy order saves beside it is what epsilon buys.",
-     "The first column is the value of the member. The figures hold if everybody else of the {1} people has the value "
-     "0. People with a larger value come before this member more often. A random order costs no privacy, so epsilon "
-     "buys the difference between the noisy and the random order."),
+     "The figures hold if everybody else of the {1} people has the value 0. People with a larger value come before "
+     "this member more often. A random order costs no privacy, so epsilon buys the difference between the noisy and "
+     "the random order."),
     ("A search that gives up is the last one: nothing is sought after it, so that an early failure ends everything.",
      "A search that gives up is the last one, so an early failure ends the whole campaign."),
     ("succeed with a chance of {}%, for members with the value {} with one of {}%, if",
@@ -316,7 +316,7 @@ PAGES: tuple[tuple[str, str], ...] = (
      "this says nothing."),
     ("but for a probability of delta = ", "all of these searches, except with probability delta = "),
     ("people of value 0 who come before her, expected\t",
-     "expected number of people with the value 0 before this member\t"),
+     "expected number of people before this member in the noisy order\t"),
     ("chance that the search gives up before her", "probability that the search gives up before this member"),
     ("networks in which somebody has more than {} contacts: one is refused before it is searched, and the campaign is "
      "over: the ledger was charged before, and keeps the debit. Take the bound from outside knowledge. A bound that is "
@@ -376,7 +376,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("synthetic rows that are published\t", "published synthetic rows\t"),
     ("lines of the published table of answers\t", "lines in the published table of answers\t"),
     ("With delta = {}; the method as the file would choose it there.",
-     "All rows have delta = {1}. The method is the choice of the file at that epsilon."),
+     "All rows have delta = {1}. The column 'method' has the method that the file selects at that epsilon."),
     (" records, and yours may be one of them.", " records, and your record may be one of them."),
     ("step size {}, one synthetic record a round", "step size {1}, with one synthetic record from each round"),
     (", its records reweighted on {} answers with Gaussian noise",
@@ -411,7 +411,7 @@ PAGES: tuple[tuple[str, str], ...] = (
      "times, it examines others in the order of",
      "from each found member, the search follows contacts and examines everybody next to the group; up to {1} times, "
      "it then examines other people in the order of"),
-    (" with the found, plus", " with the found members, plus"),
+    (" with the found, plus", " with the found members (the value of a person), plus"),
     (", until another member turns up", ", until it finds another member"),
     ("{} of them, for certain (delta = 0)", "{1} searches for components, for certain (delta = 0)"),
     (" others, one with {} after {}; in a random order after {}.",
@@ -448,7 +448,7 @@ PAGES: tuple[tuple[str, str], ...] = (
      "The errors are predicted for a population with the public second moments."),
     ("The operator, with your record; nobody else.", "You trust the operator with your record, and nobody else."),
     ("how much likelier any list may get, at most", "largest factor of change in the probability of a list"),
-    (" of a hidden member with the found\t", " of a hidden member with the found members\t"),
+    (" of a hidden member with the found\t", " of a hidden member with the found members (the member's value)\t"),
     ("\tthe same in a random order", "\texpected number of people before this member in a random order"),
     ("the threshold in the file\t", "threshold in the campaign file\t"),
     ("The first {}; found.csv has {} more. ",

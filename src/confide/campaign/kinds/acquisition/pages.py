@@ -44,7 +44,9 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         ("people asked for a record, on average", f"{here.asked:,.1f}"),
         *([] if it.largest_local_loss is None else [
             ("share of the simulated sets of reports for which the campaign buys records", f"{here.bought:.1%}")]),
-        ("standard error of the mean, on average", plan.measured(here.root_error)),
+        ("standard error of the mean, on average"
+         + ("" if it.largest_local_loss is None else " (of the guess, if nothing is bought)"),
+         plan.measured(here.root_error)),
         ("  largest error for any reports, if the campaign buys records",
          plan.measured(math.sqrt(bound.bound))),
         ("  largest possible error without records, if the middle of the range is the guess",
@@ -150,7 +152,7 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
          percent(found.adds) if found.rent > 0 else "not stated"),
         ("  payment of an id with an invented record and the best-paid report, at no cost of privacy",
          plan.money(found.made_up)),
-        (f"smallest group that earns {plan.coins(1)} or more in addition, in all, if one member gives a false report",
+        (f"smallest group that earns at least {plan.coins(1)} more in total if one member gives a false report",
          "none was found" if found.group is None else f"{found.group:,}"),
         *([] if found.group is None else [("  rise of the total payment of this group", plan.money(found.group_gain))]),
         ("number of ids that can move the mean by its standard error",
@@ -163,9 +165,9 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
               note=f"The figures are exact for {number(found.draws)} simulated sets of reports that follow the belief "
-                   "in the campaign file. Averages over these sets are for the first person who is asked for a "
+                   "in the campaign file. The averages over these sets are for the first person who is asked for a "
                    "record. The figures on agreements and on moving the mean use the first of these sets. Ids that "
-                   "move the mean give the report with the largest weight, and send an end of the range."),
+                   "move the mean give the report with the largest weight, and send an end of the range as record."),
         Text((_second_ids(plan, found),
               "No false report gains one person anything. This promise covers a person with one id: the operator must "
               "make sure that nobody has two ids. Nobody checks the records, and payments do not depend on them.",))))

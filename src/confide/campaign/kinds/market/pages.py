@@ -241,10 +241,10 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
         Table(columns=("everybody plays", f"payment ({plan.collection.currency})",
                        "payment less the cost of privacy", "strict", "reports say something"), rows=rows,
               note="These are the symmetric equilibria. Equilibria with reports that say nothing usually pay more. A "
-                   f"market cannot prevent people from agreeing to give the same report. {alphabet(plan)} Level: all "
-                   "devices report at this epsilon. Labels exchanged: they then exchange the two reports. Fair coins: "
-                   "everybody reports at random. Strict: one person alone is paid less for any other "
-                   "way to report."), *more))
+                   f"market cannot prevent people from agreeing to give the same report. {alphabet(plan)} In a row "
+                   "with a level, all devices report at this epsilon. 'Labels exchanged' means that each device then "
+                   "sends the other of the two reports. 'Fair coins' means that everybody reports at random. 'Strict' "
+                   "means that a person who alone reports in another way is paid less."), *more))
 
 
 def alphabet(plan: BitPlan) -> str:
@@ -273,7 +273,7 @@ def _coalitions(plan: BitPlan) -> Section:
             *row("people who each earn more if all of them give one fixed report", fixed, lambda found: found.each),
             *row("ids that decide the result", many, lambda found: found.each)]
     share = isinstance(it, PairMarket)
-    result = ("largest move of the estimate" if share else "probability of a wrong answer, if they report the untrue "
+    result = ("largest move of the estimate" if share else "probability of a wrong result, if they report the untrue "
                                                         "answer")
     stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
               f"without any agreement, the result is wrong with probability {number(it.error_probability())}")
@@ -286,8 +286,9 @@ def _coalitions(plan: BitPlan) -> Section:
         all_of_them = second * known.of(second).chosen
         more.append(f"A person with {second} ids gains {plan.money(all_of_them - one)} more than with one id: "
                     f"{plan.money(all_of_them)} instead of {plan.money(one)} on average. This is the largest gain in "
-                    "the computed cases: all ids take part, and give the report that pays more by their owner's "
-                    "answer, without the device's noise. Both amounts leave out the value of the owner's privacy.")
+                    "the computed cases. All ids then take part and give the same report: the report that pays more, "
+                    "given their owner's answer, without the device's noise. Both amounts leave out the value of the "
+                    "owner's privacy.")
     if group is None:
         more.append("No group gains if its members agree on one report.")
     else:
@@ -302,7 +303,7 @@ def _coalitions(plan: BitPlan) -> Section:
                        "payment of all", result), rows=tuple(rows),
               note=f"Amounts are exact, if everybody else plays the equilibrium; {stated}. Ids decide the result "
                    + ("if they move the estimate by its stated error." if share else
-                      "if the result is wrong in half of all cases.")
+                      "if their reports of the untrue answer make it wrong in at least half of all cases.")
                    + (" All payments are for people of the smallest group of peers." if peers is not None else "")),
         Text(tuple(more))))
 
@@ -311,7 +312,7 @@ def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
     """A clause on the best joint reports of a group of this size, and on the gain of each member."""
     found = plan.agreements.of(size)
     if found.drawn > paid:
-        return ("can all hand in one report that the device of one member draws. On average, each member gains "
+        return ("can all hand in the same report, which the device of one member draws. On average, each member gains "
                 f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth, and only one member "
                 "spends privacy")
     return ("can all hand in the report that pays more, for any answer. Each member gains "

@@ -84,7 +84,7 @@ def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
                   f"no, only with probability {1 - mechanism.failure_probability:g}")]
     alpha = getattr(mechanism, "alpha", None)
     if alpha is not None:
-        rows.append(("alpha: a participant gets another choice instead if it gains more at the charged prices than",
+        rows.append(("alpha: a participant gets another choice if, at the charged prices, it is better by more than",
                      f"{said(coding, alpha)} {coding.worth}"))
     if isinstance(mechanism, TightDude | TightenAndAudit) and alpha is not None:
         rows.append(("rule for the payments", _PAYMENTS[mechanism.payments]))
@@ -113,7 +113,7 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     instead = list[str]()
     if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
         instead.append("If another choice gives you clearly more at the average prices than the average of your best "
-                       "choices, you get that other choice, for any round that may be drawn for you.")
+                       "choices, you get that other choice, no matter which round is drawn for you.")
         if getattr(mechanism, "payments", "") == "scaled":
             instead.append("You pay a share of the value of your part to you: the price of your average divided by the "
                            "value of your average. If your average is not worth its price to you, you get nothing and "
@@ -384,7 +384,7 @@ def _second(plan: SharingPlan) -> str:
              "owner's record")
     if plan.charges:
         return (f"A second id with the same record gets a part of its own. The part of an id is worth {part} more than "
-                f"its price, {which}. Owners who can use both parts gain the value less the price of the second part. "
+                f"its price, {which}. Owners who can use both parts gain the value of the second part minus its price. "
                 "Other owners lose the price.")
     return ("A person with 2 ids and the same record for both gets two parts and pays nothing. The part of an id is "
             f"worth {part} by its record, {which}. Owners who can use both parts gain the value of the second part. "

@@ -129,8 +129,9 @@ def sections(plan: PlannedRegression) -> list[Section]:
                  "since the payment is quadratic in the lie.",
         ),)),
         _identities(plan, plan.money(made_up.payment)),
-        said="Privacy holds for every data set, and so does a range of payments without a failure probability. All "
-             "other promises are about people who follow the model. No audit can show that the model is right. "
+        said="Privacy holds for every data set. The range of payments holds for every data set, too, if its row "
+             "states the probability 0. All other promises are about people who follow the model. No audit can show "
+             "that the model is right. "
              f"{_about(response)}",
         says=lambda each: _says(plan, each))
 
@@ -205,9 +206,9 @@ def offer(plan: PlannedRegression) -> list[Section]:
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "You trust the operator with your record, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
-            "If you stay away, or withdraw before the settlement, an empty record takes your place. The promise of "
-            f"privacy also covers this change: everything that other people see{but} is at most {likelier(epsilon)} "
-            "times as likely.",
+            "If you stay away, or withdraw before the result is published, an empty record takes your place. The "
+            f"promise of privacy also covers this change: everything that other people see{but} is at most "
+            f"{likelier(epsilon)} times as likely with your record as with the empty record.",
             deposit=f.deposit_coins > 0)),
     ]
 

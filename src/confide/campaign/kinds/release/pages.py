@@ -171,8 +171,8 @@ def _error_section(plan: QueriesPlan) -> Section:
     others = tuple((epsilon, each.method if each.mechanism is not None else f"cannot run: {each.refused}",
                     _known(each.average), _known(each.largest)) for epsilon, each in plan.alternatives)
     steps = Table(columns=("epsilon", "method", "average predicted error", "error of the worst answer"),
-                  rows=others, note=f"All rows have delta = {plan.config.privacy.delta:g}. The method is the choice of "
-                                    "the file at that epsilon.")
+                  rows=others, note=f"All rows have delta = {plan.config.privacy.delta:g}. The column 'method' has the "
+                                    "method that the file selects at that epsilon.")
     return Section(title="Expected errors", blocks=(methods, *_error_pictures(plan), steps))
 
 

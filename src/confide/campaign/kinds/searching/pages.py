@@ -150,8 +150,8 @@ def _described(plan: PlannedSearch) -> str:
     it = plan.mechanism
     return ("from each found member, the search follows contacts and examines everybody next to the group; up to "
             f"{it.calls:,} times, it then examines other people in the order of {it.statistic.name} with the found "
-            f"members, plus {it.noise_kind.replace('_', ' ')} noise of scale {it.call.noise_scale:.4g}, until it finds "
-            "another member")
+            f"members (the value of a person), plus {it.noise_kind.replace('_', ' ')} noise of scale "
+            f"{it.call.noise_scale:.4g}, until it finds another member")
 
 
 def sections(plan: PlannedSearch) -> list[Section]:
@@ -218,7 +218,7 @@ def _spends(plan: PlannedSearch) -> Section:
             columns=("rule that adds up the searches", f"epsilon at delta = {it.delta:g}"),
             rows=tuple((_NAMES.get(name, name), value) for name, value in
                        sorted(plan.sums.items(), key=lambda each: each[1])),
-            note="Each row is a valid bound for the same run. The plan states the least."))
+            note="Each row is a valid bound for the same run. The plan states the smallest bound."))
     return Section(title="Cost in privacy", blocks=tuple(blocks))
 
 
@@ -228,18 +228,17 @@ def _worth(plan: PlannedSearch) -> Section:
     rows = tuple((value, before, plan.people / 2, *([plan.missed(value)] if gives_up else []))
                  for value, before in plan.worth)
     table = Table(
-        columns=(f"{it.statistic.name} of a hidden member with the found members",
-                 "expected number of people with the value 0 before this member",
+        columns=(f"{it.statistic.name} of a hidden member with the found members (the member's value)",
+                 "expected number of people before this member in the noisy order",
                  "expected number of people before this member in a random order",
                  *(["probability that the search gives up before this member"] if gives_up else [])),
-        rows=rows, note="The first column is the value of the member. The figures hold if everybody else of the "
-                        f"{plan.people:,} people has the value 0. People with a larger value come before this member "
-                        "more often. A random order costs no privacy, so epsilon buys the difference between the noisy "
-                        "and the random order.")
+        rows=rows, note=f"The figures hold if everybody else of the {plan.people:,} people has the value 0. People "
+                        "with a larger value come before this member more often. A random order costs no privacy, so "
+                        "epsilon buys the difference between the noisy and the random order.")
     drawn = [*((float(value), before, "noisy order") for value, before in plan.worth),
              *((float(value), plan.people / 2, "random order") for value, _ in plan.worth)]
     first, middle, last = plan.worth[0], plan.worth[len(plan.worth) // 2], plan.worth[-1]
-    pictures = curves(drawn, title="Value of the noisy order", x=f"{it.statistic.name} of a hidden member",
+    pictures = curves(drawn, title="Benefit of the noisy order", x=f"{it.statistic.name} of a hidden member",
                       y="people examined before this member", log_x=True, alt=(
                           f"A hidden member with the value {first[0]:,} comes after {first[1]:,.0f} others, and a "
                           f"member with the value {last[0]:,} after {last[1]:,.0f}. In a random order, a member comes "
@@ -258,8 +257,8 @@ def _worth(plan: PlannedSearch) -> Section:
             f"With probability {1 - found.failure_probability:.0%}, the threshold's number of people is within "
             f"{found.bound:,.4g} people of the best number"
             + (". At these sizes, this says nothing." if found.vacuous else "."))
-    return Section(title="Value of the paid searches", blocks=(table, *pictures, *((Text(tuple(ends)),) if ends
-                                                                                         else ())))
+    return Section(title="Benefit of the paid searches", blocks=(
+        table, *pictures, *((Text(tuple(ends)),) if ends else ())))
 
 
 def _warnings(plan: PlannedSearch) -> list[str]:
