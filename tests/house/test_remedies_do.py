@@ -402,7 +402,7 @@ def test_a_method_is_named_that_can_run_in_this_file(settings_: dict[str, Any], 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_remedies_do_as_printed_wherever_one_looks(entry: Entry) -> None:
-    @settings(max_examples=5 * entry.quick)
+    @settings(max_examples=3 * entry.quick)
     @given(entry.drawn)
     def looked_at(asked: dict[str, Any]) -> None:
         check(entry, asked)

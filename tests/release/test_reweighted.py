@@ -434,7 +434,7 @@ def test_forty_runs_have_the_published_errors():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the weights are")
+@pytest.mark.filterwarnings("ignore:the weights differ by")
 def test_few_measurements_do_harm():
     plain = played(tenth(measured=48), 20).mean(axis=0)[3]
     for others in ({"measured": 10, "selection": "private"}, {"measured": 10, "selection": "private", "prior": 1.0},

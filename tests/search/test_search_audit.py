@@ -168,9 +168,9 @@ def test_whole_audits_pass_with_all_controls_flagged(stop: str, kind: str, epsil
 
 
 THRESHOLDS = [-3.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4]
-# every noise with every epsilon, and with thresholds on both sides of what a statistic can be
+# every noise with small, usual and large epsilons, and with thresholds on both sides of what a statistic can be
 PUBLIC_STOPS = [(kind, epsilon, THRESHOLDS[(3 * shift + step) % len(THRESHOLDS)]) for shift, kind in enumerate(KINDS)
-                for step, epsilon in enumerate([0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 50.0])]
+                for step, epsilon in enumerate([0.05, 1.0, 50.0])]
 
 
 @pytest.mark.slow
@@ -248,12 +248,12 @@ def test_half_of_the_noise_would_show_in_own_runs(stop: str, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stop", "kind"), [(stop, kind) for kind in KINDS for stop in STOPS])
-def test_a_program_that_draws_half_of_the_noise_is_flagged(stop: str, kind: str) -> None:
-    for epsilon in (0.05, 5.0):
-        it = search(stop, kind, epsilon)
-        assert runs_row(it, 1).verdict == "kept"
-        assert runs_row(inject_fault(it, HalfDrawn), 1, sound=it).flagged
+@pytest.mark.parametrize(("stop", "kind", "epsilon"), [
+    (stop, kind, (0.05, 5.0)[(one + two) % 2]) for one, kind in enumerate(KINDS) for two, stop in enumerate(STOPS)])
+def test_a_program_that_draws_half_of_the_noise_is_flagged(stop: str, kind: str, epsilon: float) -> None:
+    it = search(stop, kind, epsilon)
+    assert runs_row(it, 1).verdict == "kept"
+    assert runs_row(inject_fault(it, HalfDrawn), 1, sound=it).flagged
 
 
 def test_own_runs_show_a_cap() -> None:

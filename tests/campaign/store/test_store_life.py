@@ -463,4 +463,4 @@ def test_lives_of_campaigns(database_url: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_many_lives_of_campaigns(database_url: str, tmp_path: Path) -> None:
-    look(database_url, tmp_path, max_examples=100, stateful_step_count=40, derandomize=False)
+    look(database_url, tmp_path, max_examples=40, stateful_step_count=40, derandomize=False)
