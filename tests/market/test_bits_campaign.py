@@ -51,7 +51,8 @@ def test_the_plan_says_what_it_costs_and_lists_the_collusive_equilibria(tmp_path
 @pytest.mark.slow
 def test_a_cap_on_single_payments_and_coarse_coins_are_warned_of(tmp_path: Path) -> None:
     assert "Warning" not in words(campaign(tmp_path).plan.sections())
-    assert "above [payment] most = 20.00 EUR" in words(campaign(tmp_path, edit=("most = 60.0", "most = 20.0")).plan.sections())
+    assert "above [payment] most = 20.00 EUR" in words(campaign(
+        tmp_path, edit=("most = 60.0", "most = 20.0")).plan.sections())
     assert "rounding to whole coins" in words(campaign(
         tmp_path, edit=("minor_units = 100", "minor_units = 1")).plan.sections())
 

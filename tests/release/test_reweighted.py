@@ -436,11 +436,11 @@ def test_forty_runs_have_the_published_errors():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the weights differ by")
 def test_few_measurements_do_harm():
-    plain = played(tenth(measured=48), 20).mean(axis=0)[3]
+    plain = played(tenth(measured=48), 10).mean(axis=0)[3]
     for others in ({"measured": 10, "selection": "private"}, {"measured": 10, "selection": "private", "prior": 1.0},
                    {"measured": 48, "prior": 1.0}):
-        assert played(tenth(**others), 20).mean(axis=0)[1] > plain
-    assert played(tenth(measured=120), 20).mean(axis=0)[1] < 0.85 * plain
+        assert played(tenth(**others), 10).mean(axis=0)[1] > plain
+    assert played(tenth(measured=120), 10).mean(axis=0)[1] < 0.85 * plain
 
 
 @pytest.mark.slow

@@ -62,13 +62,14 @@ def _fuzz(judge: Judge, kind: str, every: int) -> int:
 
 
 def _open(judge: Judge, files: Files) -> bool:
-    """Whether the campaign file names a kind that is not installed, and the verification says that this is left open."""
+    """Whether the campaign file names a kind that is not installed, and the verification leaves that open."""
     name = tomllib.loads(files[CAMPAIGN].decode())["kind"]
     if name in KINDS:
         return False
     found = judge.verify(files)
     return found is not None and not found.complete and any(
-        each.verdict == "not checked" and f"the kind {name!r} is not installed" in each.detail for each in found.findings)
+        each.verdict == "not checked" and f"the kind {name!r} is not installed" in each.detail
+        for each in found.findings)
 
 
 @pytest.mark.parametrize("kind", fast(2, KINDS))
