@@ -98,8 +98,8 @@ def test_check_of_clean_records(run: Run, path: Path) -> None:
 def test_privacy_in_name_only_is_warned_of(run: Run, tmp_path: Path) -> None:
     """It is finite, so that it says something; nobody should take part for it, or pay for it."""
     path = write(tmp_path, ("epsilon = 7.0", "epsilon = 2000"), ("epsilon_release = 4.0", "epsilon_release = 1000.5"))
-    said = ("the promise towards everybody else together, for the published result and everybody else's payments, is "
-            "epsilon = 1002.5, which hides hardly anything. ")
+    said = ("the promise of privacy towards all other people together, for the published result and their payments, is "
+            "epsilon = 1002.5. Such a promise hides hardly anything about a person. ")
     for arguments in (("plan", path), ("plan", path, "--json")):
         found = run(*arguments)
         assert found.code == 0
@@ -108,7 +108,7 @@ def test_privacy_in_name_only_is_warned_of(run: Run, tmp_path: Path) -> None:
     offered = run("offer", path, "--json").json["sections"][0]
     assert offered["title"] == "Warning"
     assert offered["blocks"][0]["text"][0].startswith(said.replace("the", "The", 1))
-    assert "may be right in just under 100% of all cases." in offered["blocks"][0]["text"][0]
+    assert "They may guess right in just under 100% of all cases." in offered["blocks"][0]["text"][0]
 
     sound = write(tmp_path / "sound")
     assert "hardly anything" not in run("plan", sound).err

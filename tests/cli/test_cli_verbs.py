@@ -69,7 +69,7 @@ def test_plan_reads_no_data_and_says_where_it_would_be(run: Run, path: Path) -> 
     there.unlink()
     found = run("plan", path)
     assert (found.code, found.err) == (0, f"confide: warning: data.source: {there} does not exist yet; a run needs "
-                                          "this file\n")
+                                          "this file.\n")
 
 
 def test_plan_of_a_charged_campaign_says_so(run: Run, path: Path, settled: tuple[Path, Path]) -> None:

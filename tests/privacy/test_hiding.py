@@ -58,14 +58,14 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
     assert float(right.max()) > 0.9
 
 
-@pytest.mark.parametrize(("neighbours", "between"), [
-    (Relation.REPLACE, "two possible records of a person"),
-    (Relation.ADD_OR_REMOVE, "a person's record and no record"),
-    (Relation.EDGES_OF_ONE, "two possible sets of a person's contacts"),
-    (Relation.BIT, "two possible records of a person that differ in one bit")])
-def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, between: str) -> None:
+@pytest.mark.parametrize(("neighbours", "known"), [
+    (Relation.REPLACE, "that a person's record is one of two"),
+    (Relation.ADD_OR_REMOVE, "that the data hold a given record of a person, or no record of this person"),
+    (Relation.EDGES_OF_ONE, "that a person's contacts are one of two sets"),
+    (Relation.BIT, "that a person's record is one of two, which differ in one bit")])
+def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, known: str) -> None:
     (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])
-    assert f"guesses between {between} that seem equally likely at first" in said
+    assert f"somebody knows {known}, and thinks at first that both are equally likely" in said
 
 
 def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_enough() -> None:
@@ -74,9 +74,10 @@ def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_en
         promised(PureDP(30.0)), promised(PureDP(20.0), part="the release"), promised(PureDP(1.0), part="the payments"),
         promised(PureDP(25.0), Audience.OTHERS)])
     assert len(found) == 2
-    assert found[0].startswith("the promise towards the public, for the whole outcome, is epsilon = 30, which hides "
-                               "hardly anything. ")
-    assert found[1].startswith("the promise towards everybody else together, for the whole outcome, is epsilon = 25, ")
+    assert found[0].startswith("the promise of privacy towards the public, for everything that is published, is "
+                               "epsilon = 30. Such a promise hides hardly anything about a person. ")
+    assert found[1].startswith("the promise of privacy towards all other people together, for everything that they get "
+                               "and see, is epsilon = 25. ")
 
 
 def test_a_smaller_loss_of_the_mechanism_counts() -> None:
@@ -84,7 +85,7 @@ def test_a_smaller_loss_of_the_mechanism_counts() -> None:
     assert hides_next_to_nothing(given, lambda audience: 1.0) == hides_next_to_nothing(given)
     assert not hides_next_to_nothing(given, lambda audience: 0.979)
     (said,) = hides_next_to_nothing([promised(PureDP(20.0))], lambda audience: 0.99999)
-    assert said.endswith("may be right in 99.999% of all cases")
+    assert said.endswith("may guess right in 99.999% of all cases")
 
 
 @pytest.mark.parametrize("name", kind_names())

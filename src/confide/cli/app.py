@@ -151,7 +151,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
     left, refusal, gaps = budget(it, store)
     for key, place in missing_files(it.file).items():
-        print(f"confide: warning: {key}: {printable(str(place))} does not exist yet; a run needs this file",
+        print(f"confide: warning: {key}: {printable(str(place))} does not exist yet; a run needs this file.",
               file=sys.stderr)
     promises = it.plan.guarantees.privacy
     _warn([*hides_next_to_nothing(promises, partial(right_at_most, it.plan.mechanism, promises)), *gaps])
@@ -258,7 +258,7 @@ def _warn(said: Iterable[str]) -> None:
     makes.
     """
     for each in said:
-        print(f"confide: warning: {each}", file=sys.stderr)
+        print(f"confide: warning: {each.removesuffix('.')}.", file=sys.stderr)
 
 
 def _stopped(stop: str) -> None:

@@ -70,7 +70,7 @@ def _plain_warnings() -> Iterator[None]:
     packages are meant for developers and are not printed, since their messages may quote values.
     """
     with warnings.catch_warnings():
-        show_public_warnings(lambda line: print(f"confide: warning: {line}", file=sys.stderr))
+        show_public_warnings(lambda line: print(f"confide: warning: {line.removesuffix('.')}.", file=sys.stderr))
         yield
 
 

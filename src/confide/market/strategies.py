@@ -73,8 +73,8 @@ def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
     """Check N reports 0, 1, or 2 for none, and convert them to an integer array of shape (N,).
 
     Args:
-        reports: an array or a list, a column of pandas, Polars or Arrow, or a frame, an Arrow table, a mapping or a
-            file with one column. An empty cell, nan or None counts as no report.
+        reports: an array, a list, or a column of pandas, Polars or Arrow. A data frame, an Arrow table, a mapping or a
+            file is also accepted if it has exactly one column. An empty cell, nan or None counts as no report.
         people: number N of people.
 
     Raises:

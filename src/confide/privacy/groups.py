@@ -380,7 +380,7 @@ _OWN = {
     Relation.EDGES_OF_ONE: "A group is a number of protected people, such as a household without a member of the group "
                            "that is searched for. All their contacts change together, including those with each other. "
                            "A household with such a member is not protected as a group: the table does not cover it.",
-    Relation.BIT: "A group is a number of people who send one report each. If their answers go together, as in a "
+    Relation.BIT: "A group is a number of people who send one report each. If their answers are related, as in a "
                   "household, the figures also bound how much all their reports together disclose about one of them.",
 }
 
@@ -431,9 +431,10 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
     return (Table(
         columns=("people changed together", "towards", "epsilon", "delta", "a guess is right, at most"),
         rows=rows,
-        note=" ".join((*own, "The figures follow from the mechanism's own loss. For the last column, somebody knows "
-                             f"that the {things} of the whole group are one of two sets, and thinks at first that both "
-                             "are equally likely. They guess which set is true."))),)
+        note=" ".join((*own, "All figures follow from the privacy loss of the method itself. They can be smaller "
+                             "than the general bounds that follow from one person's epsilon and delta. For the last "
+                             f"column, somebody knows that the {things} of the whole group are one of two sets, and "
+                             "thinks at first that both are equally likely. They guess which set is true."))),)
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:

@@ -96,35 +96,45 @@ def hides_next_to_nothing(
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
-        the promise towards the public, for the whole outcome, is epsilon = 20, which hides hardly anything. Somebody \
-who guesses between two possible records of a person that seem equally likely at first may be right in 99.9999998% of \
-all cases
+        the promise of privacy towards the public, for everything that is published, is epsilon = 20. Such a promise \
+hides hardly anything about a person. Example: somebody knows that a person's record is one of two, and thinks at \
+first that both are equally likely. They may guess right in 99.9999998% of all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:
         if not each.vacuous:
-            of = (each.audience, each.part, _BETWEEN[each.neighbours])
+            of = (each.audience, each.part, _KNOWN[each.neighbours])
             least[of] = min(least.get(of, (math.inf, "")), (guess_at(each.loss), str(each.loss)))
     weakest: dict[str, tuple[float, str, str, str]] = {}
     enough = best_guess(NEXT_TO_NOTHING)
-    for (audience, part, between), (promised, loss) in least.items():
+    for (audience, part, known), (promised, loss) in least.items():
         guess = promised if right is None or promised <= enough else min(promised, right(audience))
         who = _TOWARDS[audience.value]
         if guess > weakest.get(who, (enough,))[0]:
-            weakest[who] = (guess, loss, part, between)
-    return tuple(f"the promise towards {who}, for {part.replace('the billboard', 'the published result')}, is {loss}, "
-                 f"which hides hardly anything. Somebody who guesses between {between} that seem equally likely at "
-                 f"first may be right in {percent(min(guess, _BELOW))} of all cases"
-                 for who, (guess, loss, part, between) in weakest.items())
+            weakest[who] = (guess, loss, _in_words(part, audience), known)
+    return tuple(f"the promise of privacy towards {who}, for {part}, is {loss}. Such a promise hides hardly anything "
+                 f"about a person. Example: somebody knows {known}, and thinks at first that both are equally likely. "
+                 f"They may guess right in {percent(min(guess, _BELOW))} of all cases"
+                 for who, (guess, loss, part, known) in weakest.items())
+
+
+def _in_words(part: str, audience: Audience) -> str:
+    """The part of the outcome that a promise covers, in a participant's words."""
+    if part == "the whole outcome":
+        return _WHOLE[audience.value]
+    return part.replace("the billboard", "the published result").replace("everybody else's payments", "their payments")
 
 
 _BELOW = math.nextafter(1.0, 0.0)
 """The largest probability below 1: a finite loss never lets a guess be right with certainty."""
 
-_BETWEEN = {Relation.REPLACE: "two possible records of a person",
-            Relation.ADD_OR_REMOVE: "a person's record and no record",
-            Relation.EDGES_OF_ONE: "two possible sets of a person's contacts",
-            Relation.BIT: "two possible records of a person that differ in one bit"}
+_KNOWN = {Relation.REPLACE: "that a person's record is one of two",
+          Relation.ADD_OR_REMOVE: "that the data hold a given record of a person, or no record of this person",
+          Relation.EDGES_OF_ONE: "that a person's contacts are one of two sets",
+          Relation.BIT: "that a person's record is one of two, which differ in one bit"}
 
-_TOWARDS = {"public": "the public", "others": "everybody else together", "collector": "the collector",
+_TOWARDS = {"public": "the public", "others": "all other people together", "collector": "the collector",
             "fellows": "fellow participants"}
+
+_WHOLE = {"public": "everything that is published", "others": "everything that they get and see",
+          "collector": "everything that the collector gets", "fellows": "everything that they see"}

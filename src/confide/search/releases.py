@@ -234,10 +234,10 @@ class OperatorLog:
         """Update the log.
 
         Args:
-            examined: ids of the examined vertices, or ranks of the vertices if a graph is given.
+            examined: ids of the examined vertices, or their positions in the graph's list of ids if a graph is given.
             targeted: whether each vertex in `examined` was a target.
             found_after: number of vertices that had been examined when each released target was found.
-            graph: graph to which the ranks belong.
+            graph: graph from which the positions in `examined` are taken; None if `examined` holds ids.
         """
         self._examined, self._graph, self.targeted = examined, graph, targeted
         if found_after is not None:

@@ -1,8 +1,8 @@
-"""Parsing of cells as numbers or text, in one way for every Arrow type. The value of a cell never depends on the cells
-beside it.
+"""Parsing of cells as numbers or text. The value of a cell never depends on the cells beside it.
 
-All cells of a type are parsed by the same steps, also in columns without bad cells. With a shortcut for columns without
-bad cells, the value of one row, or the reading time, could reveal that another row holds a null or a typing error.
+All cells of an Arrow type are parsed by the same steps, also in columns without bad cells. With a shortcut for columns
+without bad cells, the value of one row, or the reading time, could reveal that another row holds a null or a typing
+error.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The best weights at a fixed r = 1/S, where no weight may exceed a cap and no virtual cost exceeds 1. S is the spread
-of the noise.
+"""The best weights at a fixed r = 1/S, where no weight may exceed a cap and no virtual cost exceeds 1. S = sum w^2/y is
+the spread of the noise under weights w and local losses y.
 
 Let g be the price of variance, psi a user's virtual cost and w the user's weight. The problem at a given r is
 

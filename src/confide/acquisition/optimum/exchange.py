@@ -1,5 +1,5 @@
-"""The best weights at a fixed r = 1/S, where S is the spread of the noise, with one user's virtual cost replaced (an
-exchange). The weights follow in O(log n) from sums over all users.
+"""The best weights at a fixed r = 1/S, with one user's virtual cost replaced (an exchange). S = sum w^2/y is the spread
+of the noise under weights w and local losses y. The weights follow in O(log n) from sums over all users.
 
 At one value of r, the module keeps sums over the first 0, 1, 2, ... users: of 1/a, b/a and b^2/a, and of 1/a^2, b/a^2
 and b^2/a^2. In these sums g is the price of variance, psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 -

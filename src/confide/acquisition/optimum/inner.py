@@ -1,5 +1,5 @@
-"""The best weights at a fixed r = 1/S, where S is the spread of the noise, exactly, in one pass over the users who can
-have weight.
+"""The best weights at a fixed r = 1/S, exactly, in one pass over the users who can have weight. S = sum w^2/y is the
+spread of the noise under weights w and local losses y.
 
 The problem is V(r) = min over weights of g sum w^2 + r Q(w), where g is the price of variance and Q the quadratic form
 of `problem`. Users are sorted by virtual cost psi. Let a_i = g + r (1 - psi_i). The users with a_i > 0 come first.

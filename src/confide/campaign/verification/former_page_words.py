@@ -222,8 +222,8 @@ PAGES: tuple[tuple[str, str], ...] = (
      "excess in the certificate, with probability {1}, as a share of the supplies\t"),
     ("Warning: prices may not arrive in so few rounds, and the certificate will say so: burn_in = {} and rounds = {} "
      "would do.",
-     "Warning: prices may not settle in so few rounds. Then the certificate says so. To settle, burn_in = {1} and "
-     "rounds = {2} are enough."),
+     "Warning: prices may not settle in so few rounds. In this case the certificate says so. To settle, burn_in = {1} "
+     "and rounds = {2} are enough."),
     ("{}% of excess may be claimed\tbut for noise\t", "excess of up to {1}%\texcept for noise\t"),
     ("% kept back\t", "% in reserve\t"),
     ("\tnothing is promised", "\tno promise"),
@@ -273,10 +273,10 @@ PAGES: tuple[tuple[str, str], ...] = (
          "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
          "you more than it pays: whatever the others say.",
-         "The true number is best for you. The campaign assumes that a nat of loss towards the operator costs you "
-         "your number times {1} EUR, and that a nat towards the public costs you {1} EUR less this amount. With this "
-         "cost of privacy, no other number gives you more, and taking part never costs you more than it pays. This "
-         "holds for any reports of other people."))),
+         "The truth is the best answer to the first question. The campaign assumes that a nat of loss towards the "
+         "operator costs you your first number times {1} EUR, and that a nat towards the public costs you {1} EUR less "
+         "this amount. With this cost of privacy, no other first number gives you more, and taking part never costs "
+         "you more than it pays. This holds for any reports of other people."))),
     ("truth radius: moves of the prediction that surely lose (it lies within +-{}, scaled)",
      "truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie within "
      "+-{1}, scaled)"),

@@ -124,17 +124,17 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                    ("for a person who is not asked, or sends nothing", plan.money(0.0))),
                    note="Your contract states your payment before you agree.")),
         answer(Question.LIES, lies(plan.guarantees),
-               "The true number is best for you. The campaign assumes that a nat of loss towards the operator "
-               f"costs you your number times {plan.money(it.price_per_nat)}, and that a nat towards the public costs "
-               f"you {plan.money(it.price_per_nat)} less this amount. With this cost of privacy, no other number gives "
-               "you more, and taking part never costs you more than it pays. This holds for any reports of other "
-               f"people. Payments are rounded up to {plan.coins(1)}.",
+               "The truth is the best answer to the first question. The campaign assumes that a nat of loss towards "
+               f"the operator costs you your first number times {plan.money(it.price_per_nat)}, and that a nat towards "
+               f"the public costs you {plan.money(it.price_per_nat)} less this amount. With this cost of privacy, no "
+               "other first number gives you more, and taking part never costs you more than it pays. This holds for "
+               f"any reports of other people. Payments are rounded up to {plan.coins(1)}.",
                "The campaign makes no promise about a false record: your payment does not depend on your record."),
         answer(Question.TRUSTED,
                "You trust nobody with your record: your own device adds the noise. The promise towards the public "
                "holds only if the other participants add their noise, and if the operator adds the noise of "
-               "participants who vanish. You trust the operator with your number, and to pay you the amount on your "
-               "contract."),
+               "participants who vanish. You trust the operator with your first number. You also trust the operator to "
+               "pay you the amount on your contract."),
         answer(Question.WITHDRAWING, *withdrawing(
             "You can decline your contract: then the operator draws up new contracts without you. Participants who "
             "agree and then vanish are not paid, and the operator adds the missing noise.",

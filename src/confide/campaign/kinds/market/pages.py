@@ -88,8 +88,8 @@ class BitPages(ABC):
                             "anybody who persuades that many people to give one report")
         return plan_page(
             plan, rows, "All figures follow from public parameters. Expected amounts of money are right if the beliefs "
-                        "in the campaign file are right and everybody plays the equilibrium. Single payments always "
-                        "stay within their range.",
+                        "in the campaign file are right and everybody plays the equilibrium. The limits on single "
+                        "payments always hold.",
             warnings, *self.more(plan), _coalitions(plan),
             said="Privacy holds for each participant if their own device drew the report at the offered level. Truth, "
                  "participation and accuracy hold if the beliefs in the campaign file are right.")
@@ -105,8 +105,9 @@ class BitPages(ABC):
             answer(Question.REPORT, f"You are asked: {bit.question}",
                    f"Your device changes your answer at random, and then reports {bit.one} or {bit.zero}. If you take "
                    "no part, your device reports nothing.",
-                   "Decide whether to take part before your device reads your answer. The counts show how many people "
-                   "stayed away. People who stay away are paid nothing."),
+                   "First decide whether to take part. Only then let your device read your answer. The published "
+                   "counts show how many people stayed away, so a decision that depends on your answer can disclose "
+                   "something about it. People who stay away are paid nothing."),
             answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many people "
                                   f"reported {bit.one} and how many reported {bit.zero}, and the payment for each of "
                                   "the two reports."),
@@ -121,7 +122,8 @@ class BitPages(ABC):
             answer(Question.LIES, f"{lies(plan.guarantees)} Your device already makes your report at random. A lie is "
                                   "any other way to make the report.", *self.why(plan)),
             answer(Question.TRUSTED, "You trust nobody with your answer: it does not leave your device. You trust the "
-                                     "operator with your report, and to pay you the amount for it."),
+                                     "operator with your report. You also trust the operator to pay you the amount "
+                                     "for the report."),
             answer(Question.WITHDRAWING, *withdrawing(
                 absent="the campaign counts you as somebody who took no part; the number of participants is public, "
                        "their names are not", deposit=bool(plan.deposit))),

@@ -94,7 +94,8 @@ def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
 def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     """The rule by which resources are shared, as a participant reads it."""
     first = ("Prices follow from noisy sums of everybody's demand. In each round, your device finds the "
-             f"{coding.thing} with the largest value above its price to you, or nothing: this is your best choice.")
+             f"{coding.thing} with the largest value to you after its price is subtracted, or nothing. This is your "
+             "best choice.")
     after: dict[ModeName, str] = {
         "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
                    "rounds.",
@@ -218,11 +219,11 @@ def _warnings(plan: SharingPlan) -> list[str]:
                      "choose it far smaller")
     if not out.settles:
         burn_in, rounds = out.needed_rounds
-        found.append("prices may not settle in so few rounds. Then the certificate says so. To settle, burn_in = "
-                     f"{burn_in:,} and rounds = {rounds:,} are enough")
+        found.append("prices may not settle in so few rounds. In this case the certificate says so. To settle, "
+                     f"burn_in = {burn_in:,} and rounds = {rounds:,} are enough")
     if out.vacuous:
-        found.append("the value and the excess of the averages have no proven bound before the run. The certificate "
-                     "after the run states such a bound")
+        found.append("the total value of the average choices, and their excess over the supplies, have no proven bound "
+                     "before the run. The certificate after the run states such a bound")
     if plan.mode == "audited":
         found.append("if the audit does not accept the run, nobody gets anything and the budget is spent. The settings "
                      "make this rare, but the campaign does not promise it")
@@ -312,11 +313,11 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
         return (["You pay nothing. Prices only determine who gets which part."],
                 ["The campaign makes no promise about the gain from a false record."])
     names = plan.coding
-    gain = lies(plan.guarantees, "At this epsilon, the campaign makes no promise about the gain from a lie.",
-                sentence=lambda each: sentence(names, each))
+    none = "At this epsilon, the campaign makes no promise about the gain from a lie."
+    gain = lies(plan.guarantees, none, sentence=lambda each: sentence(names, each))
+    covered = "" if gain == none else " The promise covers only lies about your choices and their values."
     return (["You pay the price of your part. The operator collects the price.", as_sentence(_taking_part(plan))],
-            [gain, "The amounts that your choices use must be true in your record. The promise covers only lies about "
-                   "your choices and their values."])
+            [gain, f"The amounts that your choices use must be true in your record.{covered}"])
 
 
 def _taking_part(plan: SharingPlan) -> str:

@@ -218,8 +218,8 @@ def _lied(plan: PlannedRegression, made_up: StandIns, unit: str) -> list[str | T
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"The campaign does not promise that the truth pays best: {_why_empty(plan)}."]
-    said = (f"on average over everybody else, no lie gains you more than {plan.at_most(f.gain)}, if the loss of "
-            f"privacy costs you at most {plan.at_least(f.privacy_cost)}")
+    said = ("on average over the records of all other participants, no lie gains you more than "
+            f"{plan.at_most(f.gain)}, if the loss of privacy costs you at most {plan.at_least(f.privacy_cost)}")
     return [in_full(_truth_of(plan), lambda _: said),
             Table(columns=(f"answer above or below the truth by ({unit})",
                            f"your typical loss ({m.payment.currency})"),

@@ -129,9 +129,12 @@ _NAMES = {
 
 _STOPS = {
     "none": "never: it continues until it finds a member, or has examined everybody",
-    "public": "at an invented person with the threshold as value, and with noise like everybody else",
-    "private": "at an invented person with a drawn value, such that about K people have at least this value",
-    "smoothed": "at an invented person with a drawn value, such that about K people are expected before this person",
+    "public": "when the noisy order reaches an invented person, who has the threshold as value and noise like "
+              "everybody else",
+    "private": "when the noisy order reaches an invented person with a drawn value, such that about K people have at "
+               "least this value",
+    "smoothed": "when the noisy order reaches an invented person with a drawn value, such that about K people are "
+                "expected before this person",
 }
 
 _BASIS = ("The promise is about the list and its order. It hides any change of the contacts of one protected person (a "
@@ -188,8 +191,9 @@ def _time(plan: PlannedSearch) -> str:
     what = "the day on which the list appears: the duration of a search can disclose contacts without limit"
     day = plan.config.release.publish_on
     if day is None:
-        return (f"{what}. The file fixes no day, so the run that ends the search publishes the list, and everybody who "
-                "sees the day learns the duration of the search. To fix a day, set release.publish_on = YYYY-MM-DD")
+        return (f"{what}. The file fixes no day, so the list is published as soon as a run ends the search. Everybody "
+                "who notices the day of the publication learns how long the search took. To fix a day, set "
+                "release.publish_on = YYYY-MM-DD")
     return (f"{what}. The first run on {day.isoformat()} or later (UTC) publishes the list. The day discloses nothing "
             "if the search has ended before this day and the operator runs it on this day. A later list discloses that "
             "one of these two conditions failed")
@@ -314,7 +318,7 @@ def offer(plan: PlannedSearch) -> list[Section]:
                "the search. If the list appears later, the delay may depend on contacts."),
         answer(Question.GETS, "You are paid nothing."),
         answer(Question.LIES, "You are asked only for an examination. The campaign makes no promise about the gain "
-                              "from misleading it."),
+                              "from misleading this examination."),
         answer(Question.TRUSTED, "You trust the custodian with the contacts, and the people who examine you."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]

@@ -142,7 +142,8 @@ _SHORT = ("least identifiability", "kernel: identifiability", "least dp", "kerne
 
 
 def relations(prior: Prior, distortion: float) -> Table:
-    """Table of the relations between the three notions at one distortion, as inequalities with certified numbers.
+    """Table of inequalities between identifiability, differential privacy and mutual information at one distortion.
+    Each inequality has a lower bound, the computed value and an upper bound.
 
     Args:
         prior: prior under which all databases are possible.
