@@ -45,6 +45,26 @@ def test_the_finding_is_first_and_lists_are_folded(tmp_path: Path, method: str) 
     assert "whether a given person's record says 'smoker' or 'not smoker'" in open_[-1].paragraphs[0]
 
 
+@pytest.mark.parametrize("method", ["gaussian", "marginal-fit"])
+def test_the_finding_claims_nothing_that_its_errors_leave_open(tmp_path: Path, method: str) -> None:
+    """Once, it named the value with the largest noisy share, whatever the errors said."""
+    said = {}
+    for epsilon in ("2.0", "0.05", "100.0"):
+        it = campaign(tmp_path, ("epsilon = 3.0", "epsilon = 100.0"), ("epsilon = 2.0", f"epsilon = {epsilon}"),
+                      method=method)
+        _, found = shown(it)
+        (said[epsilon],) = found[0].paragraphs
+        (single,) = tables(found, "Single columns")
+        for name in ("age", "job", "smoker", "owner"):
+            cells = sorted((row[2] for row in single.rows if row[0] == name), reverse=True)
+            sure = cells[0] - cells[0].error > cells[1] + cells[1].error
+            if not sure:
+                assert "most frequent value" not in said[epsilon] or f" {name}" not in said[epsilon].split("(")[0]
+    assert said["0.05"].startswith("Between ")
+    assert said["0.05"].endswith("too large to say which value of a column is the most frequent.")
+    assert said["100.0"].startswith("The most frequent value")
+
+
 @pytest.mark.parametrize("method", ["gaussian", "laplace"])
 def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, method: str) -> None:
     it = campaign(tmp_path, method=method)

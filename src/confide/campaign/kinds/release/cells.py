@@ -148,6 +148,15 @@ class Column:
         _, literal, cell = max(self.values, key=lambda each: each[2])
         return literal, cell
 
+    @property
+    def open(self) -> bool:
+        """Whether another value may be the most frequent one, because its interval overlaps that of `most`. False where
+        no error of a share is proved.
+        """
+        literal, cell = self.most
+        return cell.error is not None and any(
+            other + (other.error or 0.0) >= cell - cell.error for _, its, other in self.values if its != literal)
+
 
 def columns_of(cells: Cells) -> list[Column]:
     """All columns whose shares the release determines. Columns with more than 24 values are left out."""

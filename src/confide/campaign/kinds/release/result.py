@@ -91,8 +91,8 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
 def _finding(
     plan: QueriesPlan, cells: Cells, columns: Sequence[Column], found: np.ndarray, held: Bars
 ) -> Section:
-    """The most frequent values in one sentence and a picture; the largest answer where the release determines no
-    column.
+    """The most frequent values in one sentence and a picture, of those columns whose errors leave no doubt about them;
+    the largest answer where the release determines no column.
     """
     if not columns:
         first = int(np.argmax(found))
@@ -101,7 +101,16 @@ def _finding(
         return Section(title="What was found", found=True, blocks=(Text((
             f"Of {len(found):,} answers, the answer to '{said}' is the largest: {share} of the {plan.records:,} "
             "records.",)),))
-    named = [(cells.words(literal), cell) for literal, cell in (column.most for column in columns[:_NAMED])]
+    sure = [column for column in columns if not column.open]
+    if not sure:
+        literal, cell = columns[0].most
+        reach = cell.error or 0.0
+        between = f"Between {percent(max(0.0, cell - reach))} and {percent(min(1.0, cell + reach))}"
+        return Section(title="What was found", found=True, blocks=(
+            Text((f"{between} of the {plan.records:,} records have {cells.words(literal)}. The errors of this release "
+                  "are too large to say which value of a column is the most frequent.",)),
+            *_column_picture(plan, cells, columns)))
+    named = [(cells.words(literal), cell) for literal, cell in (column.most for column in sure[:_NAMED])]
     unproved = "" if all(cell.error is not None for _, cell in named) else ", without a proven error"
     texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
              for k, (said, cell) in enumerate(named)]
