@@ -118,8 +118,8 @@ def _records(found: Check) -> list[Section]:
               "A rejected participant may hand in a better record.")
     return [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
-        f"{better} Do not change the campaign file because of this check: the promises of the campaign do not cover "
-        "bounds and levels that follow from records.",
+        f"{better} If you correct the campaign file now, take bounds and levels from the codebook or from your question: "
+        "the promises of the campaign do not cover bounds and levels that follow from records.",
         *([absent] if absent else []),
         *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.missing_as} in every "
            "answer. Error bars are for the table with these replacements, and do not cover the effect of the "
