@@ -118,7 +118,7 @@ def _records(found: Check) -> list[Section]:
               "A rejected participant may hand in a better record.")
     return [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
-        f"{better} If you correct the campaign file now, take bounds and levels from the codebook or from your question: "
+        f"{better} If you correct the campaign file now, take bounds and levels from the codebook or your question: "
         "the promises of the campaign do not cover bounds and levels that follow from records.",
         *([absent] if absent else []),
         *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.missing_as} in every "
