@@ -386,8 +386,11 @@ class StateEstimate:
         return 1.0 - self.wrong if self.state else self.wrong
 
 
-def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: Reporting) -> float:
-    """P(state = 1) given the numbers of ones and zeros among reports that are drawn by randomised response.
+def posterior_one(
+    ones: int, zeros: int, signal_model: SignalModel, reporting: Reporting, *, state: int = 1
+) -> float:
+    """P(state = 1) given the numbers of ones and zeros among reports that are drawn by randomised response; with
+    `state=0`, P(state = 0), which keeps its relative precision where it is tiny.
 
     Example:
         >>> from confide.market.signal_model import SignalModel, Reporting
@@ -395,4 +398,5 @@ def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: R
         0.957915
     """
     prior = math.log(signal_model.prior_one / signal_model.prior_zero)
-    return float(scipy.special.expit(prior + (ones - zeros) * reporting.log_odds))
+    odds = prior + (ones - zeros) * reporting.log_odds
+    return float(scipy.special.expit(odds if state else -odds))

@@ -488,8 +488,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
             InvalidInput: there are more reports than people.
         """
         n = self.participants(ones, zeros)
-        now = posterior_one(ones, zeros, self.signal_model, self.reporting)
-        return StateEstimate(state=int(now > 0.5), wrong=min(now, 1.0 - now), people=n)
+        one, zero = (posterior_one(ones, zeros, self.signal_model, self.reporting, state=state) for state in (1, 0))
+        return StateEstimate(state=int(one > 0.5), wrong=min(one, zero), people=n)
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:

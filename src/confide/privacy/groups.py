@@ -251,14 +251,14 @@ def guess_in_words(
     units = _compared(made)
     right = max(right_at_most(mechanism, made, each) for each in audiences)
     your = "a person's" if somebody else "your"
-    between = f"{your} {thing} is one of two"
+    between, others = f"{your} {thing} is one of two", f"the {thing}s of all other people"
     if units == (Relation.BIT,):
         between = f"{your} {thing} is one of two that differ in one bit"
     elif units == (Relation.EDGES_OF_ONE,):
-        between = f"{your} contacts are one of two sets"
+        between, others = f"{your} contacts are one of two sets", "all other contacts"
     guess = f"{seen.strip().capitalize()}, they guess" if seen else "They guess"
-    said = (f"Example: somebody knows that {between}, and thinks at first that both are equally likely. {guess} "
-            f"{_how_often(right)}, whatever else they know.")
+    said = (f"Example: somebody knows {others}, and that {between}, and thinks at first that both are equally likely. "
+            f"{guess} {_how_often(right)}.")
     if Relation.ADD_OR_REMOVE not in units:
         return said
     there = max(_right(mechanism, made, each, Relation.ADD_OR_REMOVE, 1) for each in audiences)
@@ -433,8 +433,9 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
         rows=rows,
         note=" ".join((*own, "All figures follow from the privacy loss of the method itself. They can be smaller "
                              "than the general bounds that follow from one person's epsilon and delta. For the last "
-                             f"column, somebody knows that the {things} of the whole group are one of two sets, and "
-                             "thinks at first that both are equally likely. They guess which set is true."))),)
+                             f"column, somebody knows all {things} outside the group, and that the {things} of the "
+                             "whole group are one of two sets, and thinks at first that both are equally likely. They "
+                             "guess which set is true."))),)
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:

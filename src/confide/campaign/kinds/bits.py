@@ -111,7 +111,7 @@ class BitsPages(BitPages):
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        return guessed(plan, billboard, "Best guess of the state: %(state)s")
+        return guessed(plan, billboard, "Best guess of the state: STATE")
 
 
 def _cheaper(found: BitPlan) -> Section:

@@ -186,7 +186,9 @@ class UnknownCostPages(BitPages):
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        return guessed(plan, billboard, "The majority of the reports says %(state)s")
+        bit = plan.config.bit
+        return guessed(plan, billboard, f"As many reports say {bit.one} as {bit.zero}, and a tie counts as {bit.one}"
+                       if billboard.ones[0] == billboard.zeros[0] else "The majority of the reports says STATE")
 
 
 def _cheaper(found: BitPlan) -> Section:

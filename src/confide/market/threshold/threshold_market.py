@@ -543,9 +543,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
             InvalidInput: there are more reports than people.
         """
         n = self.participants(ones, zeros)
-        now = posterior_one(ones, zeros, self.signal_model, self.reporting)
         state = int(ones >= zeros)
-        return StateEstimate(state=state, wrong=1.0 - now if state else now, people=n)
+        wrong = posterior_one(ones, zeros, self.signal_model, self.reporting, state=0 if state else 1)
+        return StateEstimate(state=state, wrong=wrong, people=n)
 
     def error_bound(self) -> float:
         """A closed-form upper bound on the error probability of the majority guess, for any number of people."""

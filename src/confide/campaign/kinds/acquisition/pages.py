@@ -254,7 +254,9 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
     """
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
-    undisclosed = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
+    undisclosed = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC,
+                                "This holds if the other participants add their noise, and if nobody who guesses knows "
+                                "this noise. The operator, who sees the noisy records, may guess right more often.")
     promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
         nothing = Text(("No record arrived, so there is no mean.",))

@@ -331,12 +331,12 @@ def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
     Args:
         plan: plan of a campaign in which every answer is a noisy sign of one fact.
         billboard: public counts of the reports in the run of this campaign.
-        answer: sentence that states the guess, with "%(state)s" in place of the word for the guessed answer.
+        answer: sentence that states the guess, with "STATE" in place of the word for the guessed answer.
     """
     it, bit = plan.market, plan.config.bit
     ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])
     found = it.estimate(ones, zeros)
-    said = answer % {"state": bit.one if found.state else bit.zero}
+    said = answer.replace("STATE", bit.one if found.state else bit.zero)
     return [Text((
         f"{said}. This is wrong with a probability of {percent(found.wrong)}, if the beliefs are right.",
         "This probability holds for these reports, if everybody played the equilibrium. By the beliefs, the prior "

@@ -293,6 +293,8 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
             "the largest bias together.")]
     finding = (f"The prediction of {response.column} depends most clearly on {max(clear)[1]}."
+               if clear and max(clear)[0] > 1.0 else
+               f"No feature has a clear effect on {response.column}: no coefficient is larger than its error."
                if clear else
                says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [

@@ -84,7 +84,8 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
             f"End of the search: {_ENDED.get(board.ended, board.ended)}. The run made {board.calls:,} of at most "
             f"{it.calls:,} paid searches.")),
         not_disclosed(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
-                      "This page shows the ids of the people on the list, and that they are members."),
+                      "This holds for people who are not members. This page shows the ids of the people on the list, "
+                      "and that they are members."),
         promised(
             plan, *stated(plan.guarantees),
             "If one protected person's contacts change, the probability of this list changes by a factor of at most "
@@ -111,7 +112,7 @@ def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
     return [Section(title="No shares for single people", blocks=(Text((
         "This campaign publishes a list of people who were found to be members of a group. Nobody has a share or a "
         "payment, and nobody learns from this page whether they were examined. This page is the same for every id.",
-        "If your id is on the list, everybody can see that you are a member. If your id is not on the list, the list "
+        "If your id is on the list, everybody can see that you are a member. If you are not a member, the list "
         f"is at most {likelier(plan.loss.epsilon)} times as likely with your contacts as with any other contacts{but}. "
         f"{guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC)}",
         "You can read the list and check its promises (confide verify PACK --key FINGERPRINT).",
