@@ -47,7 +47,7 @@ def test_all_that_is_promised_costs_no_more_than_the_budget(tmp_path: Path) -> N
 
 def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> None:
     free = words(campaign(tmp_path).offer())
-    assert "The provider of your part learns that the part is yours" in free
+    assert "The provider, who delivers your part to you, learns this part" in free
     assert "no promise about the gain from a false record" in free
     scaled = words(campaign(tmp_path, *EDITS["scaled"]).offer())
     assert "In every run, you pay at most the value of your part to you" in scaled

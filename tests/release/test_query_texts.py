@@ -36,7 +36,7 @@ def test_a_list_of_levels_may_hold_commas(text: str, found: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("job in {none, yet, part}", "'none' is not a level of job; did you mean 'none, yet'?; put a level with a comma"),
+    ("job in {none, yet, part}", "'none' is not a level of job; did you mean 'none, yet'?; write double quotes"),
     ('job in {"none, yet, part}', "is not a level"),
     ('job in {"none, yet" part}', "is not a level"),
     ('job in {"none, yet",}', "'' is not a level"),

@@ -35,11 +35,12 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
     local, central = ZCDP(it.concentrated(caps.local)), ZCDP(it.concentrated(caps.central))
     each = "the largest loss for any reports; each contract states its own, usually far smaller"
     lattice = Source(document=DOCUMENT, statement="Lemma 1", spec=f"{_SPEC} 2",
-                     erratum="noise on one integer lattice; lattice noise under real weights shows every record")
+                     erratum="all noise lies on one integer lattice; with real weights, noise on a lattice would "
+                             "disclose every record")
     unit, part = Relation.REPLACE, "one record"
     payments = Source(document=DOCUMENT, statement="Theorem 2", spec=f"{_SPEC} 4 and 8",
-                      erratum="participation binds at the highest type; exact rents; an approximate solver needs a "
-                              "grid that no report moves")
+                      erratum="people with the highest type gain exactly 0; rents are computed exactly; the grid of an "
+                              "approximate solver must not depend on the reports")
     who = ("everybody, for any reports of the other participants, if each device draws its own noise and nobody stays "
            "away because of the offered contracts")
     return Guarantees((

@@ -332,8 +332,8 @@ def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **chan
     table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
     paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
     why = "" if share == 1 else (
-        f"too few people are cheap enough; at least {math.ceil(1 / (it.weight_cap or 1.0)):,} people are needed to "
-        "keep largest_local_loss"
+        "too few people are cheap enough: to stay within largest_local_loss, the campaign must buy from at least "
+        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} people"
         if few >= (1 - share) / 2 else "guessing without any records costs less than buying the mean")
     return Expected(
         setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),

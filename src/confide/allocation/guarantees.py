@@ -181,7 +181,8 @@ def prices_loss(auction: PMatch) -> PureDP | ZCDP:
 
 _DOCUMENT = "Wu 2017"
 _SPEC = "allocation 3.3"
-_BATCHES = "batches; more than s' bids outbid; prices follow the counts; counts never fall"
+_BATCHES = ("counts are published after batches of bids, and never fall; more than s' later bids outbid a bidder (s' "
+            "is the supply without the reserve); prices follow the counts")
 _SATISFIED = "the bidder ends satisfied, which depends on the noise and on the bids of all other bidders"
 _LEFT_OUT = "bidders who are outbid or out of bids at the end add at most 1 each to the loss"
 

@@ -126,10 +126,11 @@ def withdrawing(*more: str, absent: str = "your record counts as empty, and nobo
 
     Args:
         more: further facts that the participant has to know, in whole sentences.
-        absent: a clause on how the record is treated if the participant withdraws before the publication.
+        absent: a clause on how the record is treated if the participant withdraws before the publication. Whole
+            sentences may follow the clause.
         deposit: whether the participant leaves a deposit.
     """
     back = " If you left a deposit, you get it back." if deposit else ""
     return (*more, "You can withdraw at any time and without a reason: on your own page, if you have one, or with a "
-                   f"message to the operator. Before the result is published, {absent}.{back} After the publication, "
-                   "your record and your share are erased, and the result stays as it was published.")
+                   f"message to the operator. If you withdraw before the result is published, {absent}.{back} If you "
+                   "withdraw later, your record and your share are erased, and the result stays as it was published.")

@@ -272,7 +272,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Theorems 5.3.7 and 5.3.8", spec="convex_programs 2",
-                        erratum="exact Gaussian DP in place of strong composition; any epsilon")
+                        erratum="exact Gaussian differential privacy in place of strong composition; for any epsilon")
         return Guarantees((
             Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
                     note="the provider of a participant's part learns this part"),
@@ -284,7 +284,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
     def _accuracy(self) -> tuple[Accuracy, ...]:
         """Promises of value and feasibility that are made before the run."""
         source = Source(document="Wu 2017", statement="Theorem 5.3.17", spec="convex_programs 2",
-                        erratum="no factor 2; constants by martingale tails")
+                        erratum="the factor 2 is not needed; the constants are tail bounds of martingales")
         least = min(self.program.taus)
         value = (Accuracy(bound=self.regret, measure="optimum less the value of the averages",
                           baseline=self.baseline_gap,

@@ -330,4 +330,5 @@ def truthfulness(gain: float, most_value: float, *, note: str = "", statement: s
         gain=gain, baseline=most_value, unit_of_gain="of value", note=note,
         who="everybody, for any reports of the other participants, if contributions are verified",
         source=Source(document="Wu 2017", statement=statement, spec="convex_programs 6.1",
-                      erratum="total variation of the path in place of e^epsilon; no bound on prices is needed"))
+                      erratum="total variation distance between the paths of prices in place of e^epsilon; no bound on "
+                              "prices is needed"))

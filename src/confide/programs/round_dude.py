@@ -163,7 +163,8 @@ class RoundDude(Dude[FlagBillboard]):
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
         source = Source(document="Wu 2017", statement="Theorems 5.5.2 and 5.5.3", spec="convex_programs 5",
-                        erratum="margin with the batch that trips a flag; losses of rows add up in l1")
+                        erratum="the margin includes the participants between two queries of the flags; the losses of "
+                                "the rows add up in the l1 norm")
         each = self.failure_probability / 3.0
         regret = math.inf if self.descent.rule != "gradient" else self._inexact + regret_bound(
             self.priced.constants, self.schedule, each)

@@ -268,7 +268,7 @@ class TightDude(Dude[PathBillboard]):
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",
-                        erratum="of a rounded part on average over the draw alone")
+                        erratum="the promise about a rounded part is on average over the draw alone")
         scaled = self.payments == "scaled"
         after = 0.0 if scaled else -self.highest_price
         return Guarantees((
@@ -285,8 +285,8 @@ class TightDude(Dude[PathBillboard]):
         one, people = self.program.constants, self.program.people
         left = self.regret / exact_alpha(self.program, self.alpha)
         source = Source(document="Wu 2017", statement="Theorems 6.3.5 and 6.3.6", spec="convex_programs 6.2",
-                        erratum="a row moves by Cinf for each reassigned participant; Bernstein; the full budget for "
-                                "the path")
+                        erratum="a reassigned participant moves a row by the largest entry of a contribution; "
+                                "Bernstein's inequality; the full budget for the path of prices")
         lost = self.regret + one.most_value * left + self._lost(math.log(3.0 / self.failure_probability))
         return (
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",

@@ -147,7 +147,8 @@ class TrueDude(PrivDude):
     def _accuracy(self) -> tuple[Accuracy, ...]:
         one, left = self.program.constants, self.regret / exact_alpha(self.program, self.alpha)
         source = Source(document="Wu 2017", statement="Corollary 6.2.5", spec="convex_programs 6.1",
-                        erratum="no factor 2; a reassigned participant adds Cinf to a row, not C1")
+                        erratum="the factor 2 is not needed; a reassigned participant adds at most the largest entry "
+                                "of a contribution to a row, not its sum")
         return (
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
                      baseline=float(self.program.people), failure_probability=self.failure_probability, source=source),

@@ -199,7 +199,7 @@ def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, .
     own, proof, formula = mechanism.release.privacy()
     together = Source(document=DOCUMENT, statement="Theorem 2 (billboard lemma and composition)",
                       spec="truthful_regression 4.5",
-                      erratum="each part is proved anew: see the payment estimates and the release")
+                      erratum="its two parts have new proofs: see the payment estimates alone and the release alone")
     return (
         Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.OTHERS, source=together,
                 part="the billboard and everybody else's payments",
@@ -233,7 +233,8 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             radius=f.truth_radius, baseline_radius=2 * setting.parameter_bound, unit_of_gain=currency,
             failure_probability=f.failure_probability, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
-                          erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
+                          erratum="the group size, the error of the payment estimates and the total epsilon; the truth "
+                                  "radius is new"),
             note=noted("the gain is an average over everybody else's data, the split and the noise, for the "
                        "participant's own record; a large lie can move the prediction by little, if the prediction "
                        "hardly depends on the answer"),
@@ -241,7 +242,7 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
         Participation(
             utility=rule.a - f.least_constant, who=covered, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 5", spec="truthful_regression 7.1",
-                          erratum="in expectation only, with the corrected peer error"),
+                          erratum="only on average, and with the corrected error of the payment estimates"),
             note=noted("on average; a single payment can be negative" if f.lowest < 0 else "on average"),
         ),
         Accuracy(

@@ -238,7 +238,7 @@ def dual_query_guarantees(it: DualQuery) -> Guarantees:
     if it.workload is not None:
         found.append(answers_accuracy(it.planned_certificate, Source(
             document=DOCUMENT, statement="Theorem 3.4.5", spec=f"{_SPEC} D3",
-            erratum="the sampling error enters once; any step size, rounds and samples"),
+            erratum="the sampling error is counted once; for any step size and any numbers of rounds and samples"),
             note="with optimal best responses; the certificate after the run counts how far they may be from that"))
     return Guarantees(tuple(found))
 

@@ -49,7 +49,7 @@ __all__ = ["Prediction", "ReleasePlan", "candidates", "dual_query", "plan", "pre
 
 LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs", ("no basis: the error depends on "
                                                                                     "the data")
-TIES = f"{RULE}; beyond the noise, it depends on the relation between columns, which is not public"
+TIES = f"{RULE}; apart from the noise, the error depends on the relation between columns, which is not public"
 
 HOPELESS = 0.25
 """Average error from which on a method counts as hopeless. The answer 1/2 to every query has an average error of 1/4 if
@@ -401,7 +401,8 @@ def candidates(
                                                          schema=schema), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
-             "" if pure else "has larger errors for many answers; use it only with delta = 0"),
+             "" if pure else "with a delta, other methods have smaller errors for many answers; use laplace only with "
+                             "delta = 0"),
         _try("mwem", lambda: _mwem(schema, n, workload, epsilon, delta)),
         _try("dual-query", lambda: dual_query(schema, n, workload, epsilon, delta)),
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["set_literals", "shortened"]
 
 _MOST_ABSENT = 1 << 12  # negated literals that one set may become: each query is as wide as the widest
+_SHOWN = 12  # levels in an error message
 _IN = re.compile(r"\s+(not\s+)?in\s*(?=[\[({])")
 _COMPARED = re.compile(r"(<=|>=|==?|!=|<|>|\u2264|\u2265)\s*([^\s<>=\u2264\u2265]+)")
 _RANGE = re.compile(r"([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])")
@@ -145,9 +146,10 @@ def _levels(column: Levels, text: str, body: str) -> set[int]:
     named = _listed(column, body[1:-1])
     for each in named:
         if each not in column.levels:
-            quotes = "; put a level with a comma into double quotes" if any(map(_needs_quotes, column.levels)) else ""
+            quotes = ("; write double quotes around a level with a comma, and close them before the next comma"
+                      if any(map(_needs_quotes, column.levels)) else "")
             raise InvalidInput("attribute", f"{text!r}: {each!r} is not a level of {column.column}",
-                               did_you_mean(each, column.levels, column.limit()) + quotes)
+                               did_you_mean(each, column.levels, _limit(column)) + quotes)
     places = [column.levels.index(each) for each in named]
     bins = {int(column.bin_of[place]) for place in places}
     for level, found in zip(column.levels, column.bin_of.tolist(), strict=True):
@@ -155,6 +157,12 @@ def _levels(column: Levels, text: str, body: str) -> set[int]:
             raise InvalidInput("attribute", f"{text!r} splits a bin, since {level!r} is in the same bin",
                                "name all levels of a bin")
     return bins
+
+
+def _limit(column: Levels) -> str:
+    """The levels of a column as they are written in a list."""
+    shown = [json.dumps(each, ensure_ascii=False) if _needs_quotes(each) else each for each in column.levels[:_SHOWN]]
+    return f"must be one of {', '.join(shown)}" + (", ..." if len(column.levels) > _SHOWN else "")
 
 
 def _listed(column: Levels, text: str) -> list[str]:

@@ -359,8 +359,8 @@ def _released(tree: LawTree, made: Made) -> tuple[int, ...]:
 
 
 def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
-    """Compare the exact loss of the first selection among noisy values, at known thresholds, with the epsilon of a
-    selection.
+    """Compare the exact privacy loss of the first choice among noisy values, when the threshold is known, with the
+    epsilon that the mechanism states for one choice.
 
     Args:
         mechanism: sound mechanism, or a mutant.

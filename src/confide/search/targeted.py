@@ -60,7 +60,7 @@ __all__ = ["Debit", "PTarget", "Search", "within_budget"]
 
 _UNIT = Relation.EDGES_OF_ONE
 _SPEC = "targeted_search 3.2-3.3, 4"
-_BESIDE = " for half of epsilon, and half for the threshold"
+_BESIDE = " with half of epsilon, and the other half for the threshold"
 _FAILURE = 0.05
 _NARROW = 1e-9  # between an epsilon of one call that fits and one that does not
 _REACH_ANY = ("the promise covers the released list and its order, but not the time at which the list or its next line "
@@ -192,9 +192,10 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     def guarantees(self) -> Guarantees:
         reach = _REACH_ANY if self.degree_bound is None else _REACH
         source = Source(document="Wu 2017", statement="Theorem 7.3.3", spec=_SPEC,
-                        erratum="counts cover everybody but found members and their contacts, examined or not; all "
-                                f"searches share the examined people; {self.noise_kind.replace('_', ' ')} noise of "
-                                f"scale 2 sensitivity/epsilon{_BESIDE if self.call.draws_threshold else ''}")
+                        erratum="counts are over all people except found members and their contacts, whether "
+                                "examined or not; no later search examines the same people again; "
+                                f"{self.noise_kind.replace('_', ' ')} noise of scale 2 sensitivity/epsilon"
+                                f"{_BESIDE if self.call.draws_threshold else ''}")
         total = Accountant(self.events()).epsilon() if self.calls else 0.0
         items: list[Guarantee] = [Privacy(
             loss=PureDP(total), neighbours=_UNIT, audience=Audience.PUBLIC,

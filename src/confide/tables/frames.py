@@ -121,7 +121,8 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     source = _opened(data)
     if count is not None and len(source.column_names) != count:
         raise InvalidInput(field, f"has {counted(len(source.column_names), 'column')}, {_listed(source.column_names)}",
-                           f"must be {count}, the numbers of a record in their order")
+                           f"must have {counted(count, 'column')}: one for each number of a record, in the order "
+                           "of these numbers")
     return _read(source, source.column_names, no_truths)
 
 

@@ -131,7 +131,8 @@ def _cheaper(found: BitPlan) -> Section:
             rows += [(f"{name}: cheapest for that error", each.people, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, MarketPlan)]
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
-        columns=("plan", "people", "epsilon", f"expected total ({found.collection.currency})", "error"),
+        columns=("plan", "people", "epsilon", f"expected total ({found.collection.currency})",
+                 "error (probability of a wrong guess)"),
         rows=tuple(rows), note=note),))
 
 

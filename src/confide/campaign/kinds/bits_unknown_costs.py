@@ -153,7 +153,7 @@ class UnknownCostPages(BitPages):
                      for each in common_equilibria(plan.market))
         return [_cheaper(plan), Section(title="Reports that everybody could agree on", blocks=(
             Table(columns=("everybody plays", "share of participants", f"payment ({plan.collection.currency})",
-                           "expected total", "reports say something"), rows=rows,
+                           f"expected total ({plan.collection.currency})", "reports say something"), rows=rows,
                   note="These are the equilibria on which people can agree easily. Equilibria with reports that say "
                        "nothing usually pay more. A market cannot prevent people from agreeing to give the same "
                        f"report. {alphabet(plan)} In the row 'costs up to ...', the people with at most this cost per "
@@ -206,7 +206,8 @@ def _cheaper(found: BitPlan) -> Section:
             rows += [(f"{name}: best found for that error", each.participants, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
-        columns=("plan", "participants", "epsilon", f"expected total ({found.collection.currency})", "error"),
+        columns=("plan", "participants", "least level", f"expected total ({found.collection.currency})",
+                 "error (probability of a wrong result)"),
         rows=tuple(rows), note="Each plan has the same number of invited people and the same largest level. The name "
                                "of each other plan says how the plan limits the error: by the exact error (exact), by "
                                "a bound (pgf), or by the rule of the source (thesis: Wang 2016). A bound and the rule "

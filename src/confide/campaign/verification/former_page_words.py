@@ -12,7 +12,8 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("Privacy: when one person's record is replaced by any other, and everybody else compares all that they get and "
      "see. Whoever provides what she gets learns it.",
      "The promise of privacy is about one person's record, which is replaced by any other record, and about everything "
-     "that all other people get and see together. The provider of a person's part learns this part."),
+     "that all other people get and see together. The provider, who delivers the parts, learns each person's part. "
+     "The billboard is everything that the campaign publishes."),
     *PROMISES,
     *((former[0].upper() + former[1:], now[0].upper() + now[1:]) for former, now in PROMISES),
     (", but with probability", ", except with probability"),
@@ -136,9 +137,10 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("bids and {} goods each", "bids and {1} of the goods each"),
     # means
     ("largest local loss of a person, on average\t",
-     "largest local loss (towards the operator) of a person, on average\t"),
+     "largest local loss (towards the operator) in one set of reports, on average\t"),
     ("largest central loss of a person, on average\t",
-     "largest central loss (towards the public) of a person, on average\t"),
+     "largest central loss (towards the public) in one set of reports, on average\t"),
+    (" nats at order {}", " nats (Renyi divergence of order {1})"),
     ("a contract may cost {} nats towards the platform,",
      "a contract may allow a loss of {1} nats towards the operator,"),
     ("share of profiles of reports in which anything is bought\t",
@@ -188,7 +190,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("Privacy holds for every table; what is predicted is no promise.",
      "Privacy holds for every table. Predicted errors are no promise."),
     ("beyond the noise it depends on how columns hang together, which nothing public tells",
-     "beyond the noise, it depends on the relation between columns, which is not public"),
+     "apart from the noise, the error depends on the relation between columns, which is not public"),
     ("Nothing is asked of you. A custodian holds a table", "You report nothing. A custodian holds a table"),
     ("what a missing or unusable record counts as\t", "null record, as which a missing or unusable record counts\t"),
     ("none that says anything at these sizes (", "no useful bound at these sizes ("),
@@ -368,8 +370,9 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("which hides hardly anything", "which protects hardly anything"),
     ("a population of {} made-up rows is fitted to them",
      "a population of {1} synthetic rows is fitted to these tables"),
-    ("The fit: the population misses the noisy tables by {} (mean L1 distance), and",
-     "The mean L1 distance of the fitted population from the noisy tables is {1}, and"),
+    ("The fit: the population misses the noisy tables by {} (mean L1 distance), and {}% of its rows count.",
+     "The mean L1 distance of the fitted population from the noisy tables is {1}, and the effective number of its rows "
+     "is {2}% of all rows."),
     ("columns, and the attributes that they make\t", "columns, and their attributes (values, bins and bits)\t"),
     ("predicted error of an answer, on average\t", "average predicted error of an answer\t"),
     ("  of the worst answer\t", "  predicted error of the worst answer\t"),
@@ -405,7 +408,8 @@ PAGES: tuple[tuple[str, str], ...] = (
      "the search made all planned searches, and each of them found a component"),
     ("gave up: there may be more members, or none", "gave up, so there may be further members"),
     ("the ledger had no room for another search", "the ledger had no budget for another search"),
-    (". {} of at most {} paid searches were made.", ". The run made {1} of at most {2} paid searches."),
+    (". {} of at most {} paid searches were made.", ". The run made {1} of at most {2} searches for a "
+     "further component, which cost privacy."),
     ("\t{}, and those of further seeds", "\t{1}, and the components of further known members"),
     ("from each found member the search follows contacts and examines everybody next to the group; then, up to {} "
      "times, it examines others in the order of",

@@ -28,7 +28,15 @@ PROMISES: tuple[tuple[str, str], ...] = (
      "for any reports, if everybody who agreed sends a record, and all records"),
     ("a coin, to which payments are rounded up", "the gain comes from rounding payments up to the smallest coin"),
     ("of the total in the mean over the prior, whatever it is", "on average over any prior"),
+    ("noise on one integer lattice; lattice noise under real weights shows every record",
+     "all noise lies on one integer lattice; with real weights, noise on a lattice would disclose every record"),
+    ("participation binds at the highest type; exact rents; an approximate solver needs a grid that no report moves",
+     "people with the highest type gain exactly 0; rents are computed exactly; the grid of an approximate solver must "
+     "not depend on the reports"),
     # goods
+    ("batches; more than s' bids outbid; prices follow the counts; counts never fall",
+     "counts are published after batches of bids, and never fall; more than s' later bids outbid a bidder (s' is the "
+     "supply without the reserve); prices follow the counts"),
     ("the bidder ends satisfied, which the noise and the bids of all others decide",
      "the bidder ends satisfied, which depends on the noise and on the bids of all other bidders"),
     ("bidders who are still outbid, or out of bids, at the end come on top, with 1 each at most",
@@ -106,6 +114,21 @@ PROMISES: tuple[tuple[str, str], ...] = (
     ("Taking part shows that her cost is at most the threshold, and her level shows her cost",
      "Taking part shows that a person's cost is at most the threshold, and their level shows the cost"),
     # programs
+    ("exact Gaussian DP in place of strong composition; any epsilon",
+     "exact Gaussian differential privacy in place of strong composition; for any epsilon"),
+    ("no factor 2; constants by martingale tails",
+     "the factor 2 is not needed; the constants are tail bounds of martingales"),
+    ("no factor 2; a reassigned participant adds Cinf to a row, not C1",
+     "the factor 2 is not needed; a reassigned participant adds at most the largest entry of a contribution to a row, "
+     "not its sum"),
+    ("a row moves by Cinf for each reassigned participant; Bernstein; the full budget for the path",
+     "a reassigned participant moves a row by the largest entry of a contribution; Bernstein's inequality; the full "
+     "budget for the path of prices"),
+    ("total variation of the path in place of e^epsilon; no bound on prices is needed",
+     "total variation distance between the paths of prices in place of e^epsilon; no bound on prices is needed"),
+    ("margin with the batch that trips a flag; losses of rows add up in l1",
+     "the margin includes the participants between two queries of the flags; the losses of the rows add up in the l1 "
+     "norm"),
     ("whoever provides what she gets learns it", "the provider of a participant's part learns this part"),
     ("the value of what she gets, less its price,", "the value of the participant's part, less its price,"),
     ("whatever the others report, where contributions are verified",
@@ -123,7 +146,8 @@ PROMISES: tuple[tuple[str, str], ...] = (
      "on average over the prices, the public draw and the audit"),
     ("in the mean over the prices and the public coin", "on average over the prices and the public draw"),
     ("in the mean over the public coin", "on average over the public draw"),
-    ("of a rounded part in the mean over the coin alone", "of a rounded part on average over the draw alone"),
+    ("of a rounded part in the mean over the coin alone",
+     "the promise about a rounded part is on average over the draw alone"),
     ("in the mean over the prices", "on average over the prices"),
     ("a whole part may cost more than it is worth; scaled payments never do",
      "a whole part may cost more than its value; with scaled payments it never does"),
@@ -131,6 +155,20 @@ PROMISES: tuple[tuple[str, str], ...] = (
      "the promise is about the participant's average at the charged prices, which may cost alpha more than its value"),
     ("no bound covers those who get nothing because", "no bound covers participants who get nothing because"),
     # regressions, releases and searches
+    ("each part is proved anew: see the payment estimates and the release",
+     "its two parts have new proofs: see the payment estimates alone and the release alone"),
+    ("estimates constrained to a ball; the printed sensitivity is false without it",
+     "the estimates are constrained to a ball; without this constraint, the printed sensitivity is false"),
+    ("group size, peer error and total epsilon corrected; stated with a truth radius",
+     "the group size, the error of the payment estimates and the total epsilon; the truth radius is new"),
+    ("in expectation only, with the corrected peer error",
+     "only on average, and with the corrected error of the payment estimates"),
+    ("vector-noise moments, variance and half-size groups corrected",
+     "the moments of the vector noise, the variance, and groups of half the size"),
+    ("sensitivities for replaced records, accounted in zCDP",
+     "sensitivities to the replacement of a record; the loss is computed in zCDP"),
+    ("the sampling error enters once; any step size, rounds and samples",
+     "the sampling error is counted once; for any step size and any numbers of rounds and samples"),
     ("inequality reversed in print; liars included",
      "the printed inequality is reversed; payments to liars are included"),
     ("2Y sin phi: replacing one record moves",
@@ -166,10 +204,10 @@ PROMISES: tuple[tuple[str, str], ...] = (
     ("searches for a component at epsilon each", "searches for a component, each with the epsilon of one search"),
     ("thresholds and selections composed apart", "separate composition of thresholds and selections"),
     ("counts over V minus N[T]; I is shared;",
-     "counts cover everybody but found members and their contacts, examined or not; all searches share the examined "
-     "people;"),
+     "counts are over all people except found members and their contacts, whether examined or not; no later search "
+     "examines the same people again;"),
     ("noise of scale 2 Delta/epsilon (E2, E3, E7)", "noise of scale 2 sensitivity/epsilon"),
     ("noise of scale 2 Delta/epsilon for half of epsilon, and half for the threshold (E2, E3, E7)",
-     "noise of scale 2 sensitivity/epsilon for half of epsilon, and half for the threshold"),
+     "noise of scale 2 sensitivity/epsilon with half of epsilon, and the other half for the threshold"),
 )
 """Pairs of former and present words of promises."""

@@ -87,7 +87,7 @@ class AdaSSP(Release):
 
     def privacy(self) -> tuple[ApproxDP, Source, str]:
         source = Source(document="Wang 2018", statement="Algorithm 2", spec="truthful_regression 8",
-                        erratum="sensitivities for replaced records, accounted in zCDP")
+                        erratum="sensitivities to the replacement of a record; the loss is computed in zCDP")
         return ApproxDP(self.epsilon, self.delta), source, (
             f"discrete Gaussian noise, a third of rho = {self.rho:.4g} each for the smallest eigenvalue of A = X'X "
             "(sensitivity 1), A (sqrt(2)) and u = X'y (2Y); rho-zCDP turned into (epsilon, delta)")

@@ -48,11 +48,12 @@ __all__ = [
 ]
 
 _ACCURACY = Source(document="Cummings et al. 2015", statement="Theorem 4", spec="truthful_regression 7.1",
-                   erratum="vector-noise moments, variance and half-size groups corrected")
+                   erratum="the moments of the vector noise, the variance, and groups of half the size")
 
 PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 and Lemmas 5, 6",
                  spec="truthful_regression 4.2, 4.5",
-                 erratum="estimates constrained to a ball; the printed sensitivity is false without it")
+                 erratum="the estimates are constrained to a ball; without this constraint, the printed sensitivity is "
+                         "false")
 
 RIDGE_FORMULA = ("vector Laplace noise of scale D(R,Y)/(gamma epsilon), D(R,Y) = max over phi of "
                  "R sin 2phi + 2Y sin phi (R bounds the estimate, Y the answers, and gamma is the ridge): replacing "

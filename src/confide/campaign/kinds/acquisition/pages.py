@@ -37,7 +37,7 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
     """The plan page for the operator: the predicted error of the mean, the predicted payments, and the privacy losses.
     The page follows from public parameters alone.
     """
-    it, here = plan.mechanism, plan.here
+    it, here, unit = plan.mechanism, plan.here, plan.config.record.unit
     bound = plan.guarantees.of(Accuracy)[0]
     rows = [
         ("people invited (fixed and public)", f"{it.people:,}"),
@@ -54,10 +54,10 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         ("expected total of payments", f"{plan.money(here.payments)} (plus or minus "
          f"{plan.money(2 * here.payments_error)})"),
         (f"  largest total in {here.draws} simulated sets of reports", plan.money(here.largest_payments)),
-        ("largest local loss (towards the operator) of a person, on average",
-         f"{number(here.local)} nats at order {it.order:g}"),
+        ("largest local loss (towards the operator) in one set of reports, on average",
+         f"{number(here.local)} nats (Renyi divergence of order {it.order:g})"),
         ("  largest local loss for any reports, charged to the ledger", _charged(plan)),
-        ("largest central loss (towards the public) of a person, on average", f"{number(here.central)} nats"),
+        ("largest central loss (towards the public) in one set of reports, on average", f"{number(here.central)} nats"),
         ("  largest central loss for any reports", f"{number(it.caps.central)} nats"),
     ]
     return plan_page(
@@ -66,9 +66,12 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         "other figures hold for any reports.", plan.warnings(),
         *([] if plan.identities is None else [_identities(plan, plan.identities)]),
         Section(title="Results of other settings", blocks=(Table(
-            columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
-                     "largest local loss", "share of sets with a purchase", "reason for no purchase"),
-            rows=tuple(each.row() for each in (here, *plan.others))),)),
+            columns=("setting", f"standard error{f' ({unit})' if unit else ''}", f"expected total ({it.currency})",
+                     "people asked", "largest local loss (nats)", "share of sets with a purchase",
+                     "reason for no purchase"),
+            rows=tuple(each.row() for each in (here, *plan.others)),
+            note="All figures are averages over simulated sets of reports. In a set without a purchase, the payments "
+                 "and losses are 0, and the error is that of the guess."),)),
         said="Privacy holds for each participant if their own device added the noise of their contract. Truth and "
              "participation hold for any reports of the other people. Averages and expected payments are right if the "
              "belief in the campaign file is right.")
@@ -129,7 +132,8 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                f"the public costs you {plan.money(it.price_per_nat)} less this amount. With this cost of privacy, no "
                "other first number gives you more, and taking part never costs you more than it pays. This holds for "
                f"any reports of other people. Payments are rounded up to {plan.coins(1)}.",
-               "The campaign makes no promise about a false record: your payment does not depend on your record."),
+               "A false answer to the second question neither raises nor lowers your payment. The campaign makes no "
+               "other promise about such an answer."),
         answer(Question.TRUSTED,
                "You trust nobody with your record: your own device adds the noise. The promise towards the public "
                "holds only if the other participants add their noise, and if the operator adds the noise of "
@@ -194,8 +198,9 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
     if not len(made.index):
         return [*read, Section(
             title="Contracts: the campaign buys nothing (private: for the operator alone)", private=True, blocks=(Text((
-                "With these reports, too few people are cheap enough to keep largest_local_loss, or guessing "
-                "without any records costs less than buying the mean. The campaign asks nobody for a record.",)),))]
+                "With these reports, too few people are cheap enough for a purchase within largest_local_loss, "
+                "or guessing without any records costs less than buying the mean. The campaign asks nobody for a "
+                "record.",)),))]
     steps, total = made.steps.astype(np.float64), float(made.steps.sum())
     noise = math.sqrt(float(made.variance)) / total * it.width
     error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
@@ -205,7 +210,8 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
         ("largest payment", plan.coins(int(made.payment.max()))),
         ("standard error of the mean, with records of the stated variance", plan.measured(error)),
         ("  part of the noise alone", plan.measured(noise)),
-        ("largest local loss", f"{number(float(made.epsilon_local.max()))} nats at order {it.order:g}"),
+        ("largest local loss",
+         f"{number(float(made.epsilon_local.max()))} nats (Renyi divergence of order {it.order:g})"),
         ("largest central loss", f"{number(float(made.epsilon_central.max()))} nats"),
     )
     return [*read, Section(title="Contracts (private: for the operator alone)", private=True, blocks=(
@@ -226,7 +232,8 @@ def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Sect
         Table(columns=("what", "for you"), rows=(
             ("your payment, after your record has arrived", plan.coins(int(terms["payment"]))),
             ("noise that your device adds, standard deviation", plan.measured(noise)),
-            ("local loss, towards the operator", f"{number(contract.epsilon_local)} nats at order {it.order:g}"),
+            ("local loss, towards the operator",
+             f"{number(contract.epsilon_local)} nats (Renyi divergence of order {it.order:g})"),
             ("central loss, towards the public", f"{number(contract.epsilon_central)} nats"),
             ("weight of your record, in steps", f"{contract.steps:,}"))),
         Text(("Example: somebody knows that your record is at the lower or the upper end of the range, and thinks at "
@@ -346,7 +353,7 @@ def explain(
         f"{who}: payment {plan.coins(share['payment'])}",
         "The payment is for one noisy record, as the contract says. The loss of this record is at most "
         f"{number(record.epsilon_local)} nats towards the operator and {number(record.epsilon_central)} nats towards "
-        f"the public, at order {plan.mechanism.order:g}.",
+        f"the public (Renyi divergence of order {plan.mechanism.order:g}).",
         f"The weight of the record was {record.steps:,} of {board.steps:,} steps. The payment follows from everybody's "
         "reports, not from records. The public result does not show the payment; the contract that the operator signed "
         "does.")

@@ -125,7 +125,7 @@ class BitPages(ABC):
                                      "operator with your report. You also trust the operator to pay you the amount "
                                      "for the report."),
             answer(Question.WITHDRAWING, *withdrawing(
-                absent="the campaign counts you as somebody who took no part; the number of participants is public, "
+                absent="the campaign counts you as somebody who took no part. The number of participants is public, "
                        "their names are not", deposit=bool(plan.deposit))),
         ]
 
@@ -241,7 +241,8 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
                   "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
     return Section(title="Reports that everybody could agree on", blocks=(
         Table(columns=("everybody plays", f"payment ({plan.collection.currency})",
-                       "payment less the cost of privacy", "strict", "reports say something"), rows=rows,
+                       f"payment less the cost of privacy ({plan.collection.currency})", "strict",
+                       "reports say something"), rows=rows,
               note="These are the symmetric equilibria. Equilibria with reports that say nothing usually pay more. A "
                    f"market cannot prevent people from agreeing to give the same report. {alphabet(plan)} In a row "
                    "with a level, all devices report at this epsilon. 'Labels exchanged' means that each device then "

@@ -247,7 +247,8 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
     mine, board = plan.mechanism.program.one(record), _board(outcome)
     lines = _story(plan, board, mine, index, share)
     lines.append("This page follows from your own record, your place and the public billboard. Nobody can compute it "
-                 "from public data alone. The provider of your part learns this part.")
+                 "from public data alone. The provider, who delivers your part to you, learns this "
+                 "part.")
     return share_page(f"{who}: {called}", _choices(plan, board, mine), *lines)
 
 

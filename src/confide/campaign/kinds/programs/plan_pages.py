@@ -243,8 +243,8 @@ def step(plan: SharingPlan) -> str:
     """
     moved = "replaced by any other record" if plan.mechanism.neighbours == "replace" else "replaced by an empty record"
     return (f"The promise of privacy is about one person's record, which is {moved}, and about everything that all "
-            "other people get and see together. The provider of a person's part learns this "
-            f"part.{_in_points(plan.coding)}")
+            "other people get and see together. The provider, who delivers the parts, learns each "
+            f"person's part. The billboard is everything that the campaign publishes.{_in_points(plan.coding)}")
 
 
 def _in_points(names: Coding) -> str:
@@ -293,8 +293,8 @@ def offer(plan: SharingPlan) -> list[Section]:
                "record. Hand in your record before the run. There is only one run."),
         Section(title="Rule for the shares", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
         answer(Question.SEES, "The operator sees your record. The public sees the prices and the noisy sums behind "
-                              "them. Your part follows from these numbers and your record. The provider "
-                              "of your part learns that the part is yours."),
+                              "them. Your part follows from these numbers and your record. The "
+                              "provider, who delivers your part to you, learns this part."),
         answer(Question.HIDES, f"Everything that all other people get and see together is at most "
                                f"{likelier(it.epsilon)} times as likely with your record as {other}, except with "
                                f"probability {it.delta:g}. "

@@ -131,8 +131,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
         _identities(plan, plan.money(made_up.payment)),
         said="Privacy holds for every data set. The range of payments holds for every data set, too, if its row "
              "states the probability 0. All other promises are about people who follow the model. No audit can show "
-             "that the model is right. "
-             f"{_about(response)}",
+             f"that the model is right. {_about(response)} The billboard is everything that the campaign publishes.",
         says=lambda each: _says(plan, each))
 
 

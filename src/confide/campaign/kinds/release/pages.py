@@ -160,7 +160,7 @@ def _error_section(plan: QueriesPlan) -> Section:
     rows: list[tuple[str | float | None, ...]] = []
     for each in plan.others:
         mark = f"{each.method} (planned)" if each.method == plan.method else each.method
-        rows.append((mark, None, None, f"cannot run: {each.refused}") if each.mechanism is None else
+        rows.append((mark, None, None, f"not available: {each.refused}") if each.mechanism is None else
                     (mark, _known(each.average), _known(each.largest), each.basis))
     rows += [("all zeros", None, None, "costs no privacy; the largest error is the largest true answer"),
              ("uniform", None, None, "costs no privacy; the error depends on the data")]
@@ -168,7 +168,7 @@ def _error_section(plan: QueriesPlan) -> Section:
                              "basis of the prediction"),
                     rows=tuple(rows), note="All methods have the same epsilon and delta. Errors are fractions of the "
                                            "records.")
-    others = tuple((epsilon, each.method if each.mechanism is not None else f"cannot run: {each.refused}",
+    others = tuple((epsilon, each.method if each.mechanism is not None else f"not available: {each.refused}",
                     _known(each.average), _known(each.largest)) for epsilon, each in plan.alternatives)
     steps = Table(columns=("epsilon", "method", "average predicted error", "error of the worst answer"),
                   rows=others, note=f"All rows have delta = {plan.config.privacy.delta:g}. The column 'method' has the "

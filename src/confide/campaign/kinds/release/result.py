@@ -274,7 +274,7 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
         found.append(f"The mean L1 distance of the fitted population from the noisy tables is {board.misfit:.4f}, and "
-                     f"{board.diversity:.0%} of its rows count.")
+                     f"the effective number of its rows is {board.diversity:.0%} of all rows.")
         found.extend(f"Warning: {doubt}." for doubt in board.warnings)
     fell = getattr(getattr(board, "rounds", None), "fell_back", None)
     if fell is not None and int(np.asarray(fell).sum()):

@@ -82,7 +82,7 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
         Section(title="What was found", found=True, blocks=joined(
             f"The search found {_counted(len(board.order), board.components, parts)}", table,
             f"End of the search: {_ENDED.get(board.ended, board.ended)}. The run made {board.calls:,} of at most "
-            f"{it.calls:,} paid searches.")),
+            f"{it.calls:,} searches for a further component, which cost privacy.")),
         not_disclosed(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
                       "This holds for people who are not members. This page shows the ids of the people on the list, "
                       "and that they are members."),
@@ -184,7 +184,10 @@ def sections(plan: PlannedSearch) -> list[Section]:
                 "network before it searches. The campaign is then over, and the ledger keeps the charge. Take the "
                 "bound from outside knowledge: a bound that follows from this network is a leak. Do not leave out "
                 "contacts until the bound holds, since this changes other people's lists of contacts, too.",)),
-        )),)))
+        )),)),
+        said="" if len(plan.guarantees.privacy) < 2 else
+             "Both promises of privacy hold for the same list. The second one has a delta, and its epsilon is smaller "
+             "if the campaign allows many searches.")
 
 
 def _time(plan: PlannedSearch) -> str:
@@ -217,7 +220,8 @@ def _spends(plan: PlannedSearch) -> Section:
         note="The source (Wu 2017) counts a selection at half of its cost, and a drawn threshold at nothing. The "
              "ledger is charged for all searches before the search starts, including searches that are not made. The "
              "released list loses at most epsilon for each search that was made, and states the number of these "
-             "searches. The search follows contacts within a component at no cost.")]
+             "searches. The search follows contacts within a component at no cost. The searches that cost epsilon are "
+             "called paid searches.")]
     if plan.sums:
         blocks.append(Table(
             columns=("rule that adds up the searches", f"epsilon at delta = {it.delta:g}"),
