@@ -8,6 +8,7 @@ mere rounding errors, compared with the largest number of the column.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -24,6 +25,8 @@ _TAGS = ("body", "main", "section", "div", "h1", "h2", "p", "table", "thead", "t
          "details", "summary")
 _CLASSES = {"", "badge", "folded", "found", "lead", "note", "number", "private", "scroll", "study"}
 _END = "</html>\n"
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_CELLS = "\t"  # between the cells of a table's row
 
 
 def same_page(now: str, then: str) -> bool:
@@ -116,8 +119,8 @@ def check_other(now: str, then: str, title: str) -> None:
     """Check a page that another version made, without its pictures. The page must be only text and tables, and must
     contradict no number of the page that this version makes.
 
-    A page of another version may have that version's own words. A sentence or table row with the same words as in this
-    version's page must also have the same numbers.
+    A page of another version may have that version's own words. A sentence, table row or cell with words must also have
+    the same numbers as in this version's page, if it has the same words.
 
     Args:
         now: the page that this version makes, without pictures.
@@ -135,11 +138,25 @@ def check_other(now: str, then: str, title: str) -> None:
     except Unreadable as problem:
         raise Broken(f"{REPORT} is more than a page of words: {problem}") from None
     known: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for block in mine:
-        known[split_numbers(block)[::2]].append(block)
-    for block in map(page_today, theirs):
-        if contradicts(known.get(split_numbers(block)[::2], ()), block):
-            raise Broken(f"{REPORT} says {block[:80]!r}, which does not follow from the public files")
+    for block in map(_ungrouped, mine):
+        for text in {block, *block.split(_CELLS)}:
+            known[split_numbers(text)[::2]].append(text)
+    for block in map(_ungrouped, map(page_today, theirs)):
+        # Where a table has other columns than today, each cell is compared alone, if it has words.
+        whole = split_numbers(block)[::2] in known
+        for text in [block] if whole else filter(_worded, block.split(_CELLS)):
+            if contradicts(known.get(split_numbers(text)[::2], ()), text):
+                raise Broken(f"{REPORT} says {text[:80]!r}, which does not follow from the public files")
+
+
+def _ungrouped(text: str) -> str:
+    """A text whose numbers have no commas, so that numbers of any size have the same words around them."""
+    return _THOUSANDS.sub("", text)
+
+
+def _worded(text: str) -> bool:
+    """Whether a text has words beside its numbers, so that it can be compared without its place."""
+    return any(any(map(str.isalpha, each)) for each in split_numbers(text)[::2])
 
 
 def _blocks(parts: Sequence[Element | str]) -> Iterator[str]:
@@ -154,6 +171,6 @@ def _blocks(parts: Sequence[Element | str]) -> Iterator[str]:
         if part.name in ("h1", "h2", "p"):
             yield _text(part)
         elif part.name == "tr":
-            yield "\t".join(_text(cell) for cell in part.children if isinstance(cell, Element))
+            yield _CELLS.join(_text(cell) for cell in part.children if isinstance(cell, Element))
         else:
             yield from _blocks(part.children)
