@@ -26,6 +26,7 @@ _TAGS = ("body", "main", "section", "div", "h1", "h2", "p", "table", "thead", "t
 _CLASSES = {"", "badge", "folded", "found", "lead", "note", "number", "private", "scroll", "study"}
 _END = "</html>\n"
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_FALSE = "no: as printed, and false"
 _CELLS = "\t"  # between the cells of a table's row
 
 
@@ -142,9 +143,10 @@ def check_other(now: str, then: str, title: str) -> None:
         for text in {block, *block.split(_CELLS)}:
             known[split_numbers(text)[::2]].append(text)
     for block in map(_ungrouped, map(page_today, theirs)):
-        # Where a table has other columns than today, each cell is compared alone, if it has words.
-        whole = split_numbers(block)[::2] in known
-        for text in [block] if whole else filter(_worded, block.split(_CELLS)):
+        # Where a table has other columns than today, each cell is compared alone, if it has words. Version 0.1.0 also
+        # lists false claims of the sources, each called false in its row.
+        whole, cells = split_numbers(block)[::2] in known, block.split(_CELLS)
+        for text in [block] if whole or _FALSE in cells else filter(_worded, cells):
             if contradicts(known.get(split_numbers(text)[::2], ()), text):
                 raise Broken(f"{REPORT} says {text[:80]!r}, which does not follow from the public files")
 
