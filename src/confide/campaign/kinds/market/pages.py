@@ -304,9 +304,10 @@ def _coalitions(plan: BitPlan) -> Section:
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("people or ids, each with one report", "how many", "of the invited", "average payment of each",
                        "payment of all", result), rows=tuple(rows),
-              note=f"Amounts are exact, if everybody else plays the equilibrium; {stated}. Ids decide the result "
+              note=f"Payments are exact, if everybody else plays the equilibrium; {stated}. Ids decide the result "
                    + ("if they move the estimate by its stated error." if share else
-                      "if their reports of the untrue answer make it wrong in at least half of all cases.")
+                      "if their reports of the untrue answer make it wrong in at least half of all cases. The last "
+                      "column is for the worse of the two answers.")
                    + (" All payments are for people of the smallest group of peers." if peers is not None else "")),
         Text(tuple(more))))
 
