@@ -46,7 +46,7 @@ def test_what_is_no_letter_is_refused(frame: Callable[[Any], Any]) -> None:
     for cells, said in ((["0"] * 8, "answer: the column holds text"), ([True] * 8, "answer: the column holds true"),
                         ([None, *ROWS[1:]], "rows: an entry is missing"),
                         ([0.5, *ROWS[1:]], "rows: an entry is missing"),
-                        ([3, *ROWS[1:]], "rows: an entry is not a letter of 3")):
+                        ([3, *ROWS[1:]], "rows: an entry is not the number of a letter")):
         with pytest.raises(InvalidInput, match=rf"^{said}"):
             RESPONSE.release(frame({"answer": cells}), Noise.simulated(3))
     with pytest.raises(InvalidInput, match=r"^answer: the column holds text"):

@@ -266,7 +266,7 @@ def test_bad_input() -> None:
     it = RandomizedResponse(epsilon=1.0, letters=3, records=2)
     with pytest.raises(InvalidInput, match="rows: 3 rows; must be 2"):
         it.release([0, 1, 2], Noise.simulated(1))
-    with pytest.raises(InvalidInput, match="an entry is not a letter") as caught:
+    with pytest.raises(InvalidInput, match="an entry is not the number of a letter") as caught:
         it.release([0, 3], Noise.simulated(1))
     assert "1" not in str(caught.value).replace("0..2", "")
     with pytest.raises(InvalidInput, match="prior: is missing"):

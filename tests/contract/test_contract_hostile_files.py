@@ -162,10 +162,10 @@ def test_depth(depth: int, honest: Path, tmp_path: Path) -> None:
     (lambda m: m["mechanism"].update(release=m["mechanism"]["payment"]), "release"),
     (lambda m: m["mechanism"]["setting"].update(people="2000"), "people"),
     (lambda m: m["mechanism"]["setting"].update(features=10**18), "cannot be read"),
-    (lambda m: m.update(billboard=m["mechanism"]), "is not of type Billboard"),
-    (lambda m: m.update(mechanism=m["mechanism"]["setting"]), "is not of type Mechanism"),
-    (lambda m: m.update(provenance=None), "is not of type Provenance"),
-    (lambda m: m.update(certificate=7), "is not of type Certificate"),
+    (lambda m: m.update(billboard=m["mechanism"]), "must be a Billboard"),
+    (lambda m: m.update(mechanism=m["mechanism"]["setting"]), "must be a Mechanism"),
+    (lambda m: m.update(provenance=None), "must be a Provenance"),
+    (lambda m: m.update(certificate=7), "must be a Certificate"),
 ], ids=range(14))
 def test_wrong_types(change: Any, says: str, honest: Path, tmp_path: Path) -> None:
     shutil.copytree(honest, tmp_path / "out")

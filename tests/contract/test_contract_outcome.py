@@ -221,7 +221,7 @@ def _rewrite(folder: Path, change: Any) -> None:
     (lambda m: {**m, "format": 2}, "format"),
     (lambda m: {k: v for k, v in m.items() if k != "format"}, "format"),
     (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "missing keys: billboard"),
-    (lambda m: {**m, "mechanism": 3}, "names no type"),
+    (lambda m: {**m, "mechanism": 3}, "has no type"),
     (lambda m: {**m, "mechanism": {**m["mechanism"], "type": "Market"}}, "no installed kind"),
     (lambda m: {**m, "billboard": {**m["billboard"], "type": "Popen"}}, "not a type of this kind"),
     (lambda m: {**m, "billboard": {**m["billboard"], "more": 1}}, "cannot be rebuilt"),

@@ -194,8 +194,9 @@ def test_two_types_of_one_name_are_no_table() -> None:
     ({"type": "Coin", "sides": 2, "worked_out": 1}, "type: Coin cannot be rebuilt: "
                                                     "'worked_out' is not one of its fields"),
     ({"type": "Coin", "beta": 0.5}, "type: Coin cannot be rebuilt: missing fields: sides"),
-    ({"type": "Coin", "sides": "two"}, "sides: str is of a wrong type for Coin"),
-    ({"type": "Coin", "sides": 2, "beta": {"type": "Coin", "sides": 1}}, "beta: Coin is of a wrong type for Coin"),
+    ({"type": "Coin", "sides": "two"}, "sides: is of type str, which this field of Coin does not accept"),
+    ({"type": "Coin", "sides": 2, "beta": {"type": "Coin", "sides": 1}},
+     "beta: is of type Coin, which this field of Coin does not accept"),
     ({"type": "Coin/2", "sides": 2}, "type: 'Coin' was written in version 2, by a newer confide; this confide knows "
                                      "versions up to 1: update confide"),
     ({"type": "Coin/1000000000000", "sides": 2}, "is not a type of this kind"),

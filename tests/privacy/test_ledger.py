@@ -117,7 +117,7 @@ def test_a_release_of_mixed_events_is_charged_at_its_own_delta() -> None:
     assert ledger.spent(ACCOUNT).to_dict() == ApproxDP(1.25, 1e-6).to_dict() or ledger.spent(ACCOUNT).epsilon <= 1.25
     with pytest.raises(BudgetExceeded, match=r"left: .*delta 0 of 1e-06"):
         ledger.charge(ACCOUNT, concentrated, delta=1e-6)
-    with pytest.raises(InvalidInput, match="delta above 0"):
+    with pytest.raises(InvalidInput, match="must be above 0"):
         _ledger(ApproxDP(1.0, 1e-6)).charge(ACCOUNT, concentrated)
 
 
@@ -236,7 +236,7 @@ def test_gaussian_releases() -> None:
     zcdp = _ledger(ApproxDP(10.0, 1e-5), "zcdp")
     zcdp.charge(ACCOUNT, noise, noise)
     assert zcdp.spent(ACCOUNT) == ZCDP(0.25)
-    with pytest.raises(InvalidInput, match="delta above 0"):
+    with pytest.raises(InvalidInput, match="must be above 0"):
         basic.charge(ACCOUNT, noise)
 
 

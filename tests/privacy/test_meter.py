@@ -335,7 +335,7 @@ def test_noise_in_the_place_of_absentees_is_as_wide_as_theirs() -> None:
     """Their variance is 25: a sigma of 5 stands for it; one of 4 would let the public see more than was promised."""
     noise = metered(pure(1.0))
     add_missing_noise(noise, 100, 5, missing_variance=25)
-    with pytest.raises(Overspent, match="25 is missing"):
+    with pytest.raises(Overspent, match="the variance must be at least 25"):
         add_missing_noise(noise, 100, 4, missing_variance=25, stream="more")
 
 

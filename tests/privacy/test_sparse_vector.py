@@ -452,7 +452,7 @@ def test_halting_arming_and_what_they_cost():
         mechanism.arm(noise, "s")
     again = mechanism.arm(noise, "s", arming=1)
     assert again.ask(-5)
-    with pytest.raises(Refused, match="2 were declared"):
+    with pytest.raises(Refused, match="is 2: declare more armings"):
         mechanism.arm(noise, "s", arming=2)
     quiet = simple(queries=2).arm(Noise.replayed({("s", 0, "threshold"): [50], ("s", 0, "answer", 0): [0],
                                                   ("s", 0, "answer", 1): [0]}), "s")

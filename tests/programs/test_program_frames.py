@@ -82,7 +82,8 @@ def test_the_exact_optimum_reads_what_a_run_reads(tmp_path: Path) -> None:
 
 
 def test_other_columns_and_rows_are_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"^data: has 2 columns, tea, coffee; must have 3 columns: one for each n"):
+    with pytest.raises(InvalidInput,
+                       match=r"^data: has 2 columns, tea, coffee; must have 3 columns, one for each number"):
         ran(PROGRAM, TABLE.select(["tea", "coffee"]))
     with pytest.raises(InvalidInput, match=r"^records: its shape is \(399, 3\)"):
         ran(PROGRAM, TABLE.slice(1))

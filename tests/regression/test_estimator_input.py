@@ -119,7 +119,7 @@ def test_text_where_numbers_are_expected(column: Any) -> None:
 def test_bounds_by_name() -> None:
     X, y = people(31)
     frame = frames(X)["polars"]
-    with pytest.raises(InvalidInput, match=r"^feature_bounds: nothing for size; mass is not a column; columns: age, "):
+    with pytest.raises(InvalidInput, match=r"^feature_bounds: no bounds for size; mass is not a column; columns: age"):
         model(feature_bounds={"age": (0, 1), "hours": (0, 1), "mass": (0, 1)}).fit(frame, y)
     with pytest.raises(InvalidInput, match=r"^feature_bounds of hours: "):
         model(feature_bounds={"age": (0, 1), "hours": (1, 0), "size": (0, 1)}).fit(frame, y)

@@ -403,7 +403,7 @@ def test_more_queries_than_can_be_drawn_from_are_refused(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("data", "arguments", "says"), [
-    (lambda: small(400), {}, "400 records; must be records = 500"),
+    (lambda: small(400), {}, "400 records; must have 500, the number in .records."),
     (lambda: small(500, 7), {}, "7 attributes"),
     (lambda: TrueAnswers(counts=np.zeros(5, dtype=np.int64), records=500), {}, "5 true answers"),
     (lambda: TrueAnswers(counts=np.zeros(112, dtype=np.int64), records=500),

@@ -142,7 +142,7 @@ def test_too_many_columns_name_what_would_do() -> None:
 
 
 def test_data_that_is_not_the_plans() -> None:
-    with pytest.raises(InvalidInput, match=f"must be records = {N:,}"):
+    with pytest.raises(InvalidInput, match=f"must have {N:,}, the number in .records."):
         FIT.run(codes(N - 1), Noise.simulated(1))
     with pytest.raises(InvalidInput, match="another schema"):
         FIT.run(Codes(schema=Schema.bits(5), cells=np.zeros((N, 5), np.uint16)), Noise.simulated(1))
@@ -155,7 +155,7 @@ def test_a_table_is_encoded_with_refusal() -> None:
     table["age"][7] = 1000.0
     with pytest.raises(InvalidInput, match="does not accept"):
         FIT.run(table, Noise.simulated(1))
-    with pytest.raises(InvalidInput, match=f"must be records = {N:,}"):
+    with pytest.raises(InvalidInput, match=f"must have {N:,}, the number in .records."):
         FIT.run(people(N - 1), Noise.simulated(1))
     null = {name: list(values) for name, values in table.items()}
     for name, column in zip(null, ("female", 0.0, False, "wife", 0), strict=True):

@@ -313,7 +313,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
     ('name = "dual-query"\neta = 500.0', "too small for one round with data"),
     ('name = "dual-query"\nfree = "ones"', "method.free"),
     ('name = "dual-query"\ncalculator = "pure"\nfree = "marginals"',
-     "method.calculator: 'pure' adds up the draws only"),
+     "method.calculator: 'pure' adds up only the losses of the draws"),
     ('name = "mwem"\nrounds = 0', "method.rounds: input should be greater than or equal to 1"),
     ('name = "mwem"\nround = 3', "method.round: is not a known key; did you mean 'rounds'?"),
     ('name = "marginal-fit"\ntables = 99', "method.tables: 99 are more than the 10 candidates"),

@@ -178,7 +178,7 @@ def test_unequal_bins():
     assert age != Binned(column="age", edges=(0, 18, 25, 40, 66, 100), unit="years")
     again = dataclasses.replace(age, unit="")
     assert (again.bins, again.unit) == (age.bins, "")
-    with pytest.raises(InvalidInput, match="edges: are given, and lower and upper and bins too"):
+    with pytest.raises(InvalidInput, match="edges: are given together with lower, upper and bins"):
         dataclasses.replace(age, edges=(0, 1))
     thirds = Binned(column="v", edges=(0, 0.1, 1 / 3, 1))
     assert thirds.names == ("v in [0, 0.1)", "v in [0.1, 0.3333333333333333)", "v in [0.3333333333333333, 1]")

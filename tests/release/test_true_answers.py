@@ -290,7 +290,7 @@ def test_other_types_are_read_here(tmp_path, cells):
     with pytest.raises(InvalidInput, match="no such column"):
         true_answers(data, workload, Schema((Bit(column="w"),)))
     flags, letters = query(pa.table({"v": [True]}), tmp_path), Schema((Levels(column="v", levels=("a", "b")),))
-    with pytest.raises(InvalidInput, match="levels must be true and false"):
+    with pytest.raises(InvalidInput, match="the levels must be true and false"):
         true_answers(flags, Workload.conjunctions([[0]], attributes=2), letters)
 
 

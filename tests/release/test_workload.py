@@ -333,7 +333,7 @@ def test_other_types_are_named(wrong):
         with pytest.raises(InvalidInput) as error:
             call()
         assert error.value.field.partition("[")[0] in (field.strip(), "attribute"), (field, str(error.value))
-    with pytest.raises(InvalidInput, match="row 0 has entries that are not numbers in range"):
+    with pytest.raises(InvalidInput, match="row 0 has an entry that is not a number, or is out of range"):
         Workload.conjunctions([[0]], [[wrong]], attributes=3) if wrong == "x" else Workload.conjunctions(
             [[10**400]], attributes=3)
 
@@ -465,10 +465,10 @@ def test_parities_that_do_not_carry_the_marginals():
     marginals = Workload.conjunctions([[0, 1]], attributes=3)
     for parities, answers, words in [
         (Workload.parities([[0], [1]], attributes=3), [1, 1], "parity of the attributes 0, 1 is missing"),
-        (Workload.parities([[0], [0, 1]], attributes=3), [1, 1], "parity of the attributes 1 is missing"),
+        (Workload.parities([[0], [0, 1]], attributes=3), [1, 1], "parity of the attribute 1 is missing"),
         (Workload.complete(4, width=2, kind="parities"), [1], "over 4 attributes"),
         (Workload.complete(3, width=2, kind="parities"), [1], "must be"),
-        (marginals, [1], "must be conjunctions from parities"),
+        (marginals, [1], "marginals must hold conjunctions"),
     ]:
         with pytest.raises(InvalidInput, match=words):
             marginals_from_parities(marginals, parities, answers)

@@ -169,9 +169,10 @@ def require_integers(name: str, numbers: Any, shape: tuple[int, ...]) -> None:
         InvalidInput: the field has another type or shape.
     """
     if not isinstance(numbers, np.ndarray):
-        raise InvalidInput(name, f"is of type {type(numbers).__name__}", f"must be an array {shape} int64")
+        raise InvalidInput(name, f"is of type {type(numbers).__name__}", f"must be an int64 array of shape {shape}")
     if numbers.shape != shape or numbers.dtype != np.int64:
-        raise InvalidInput(name, f"has shape {numbers.shape} and type {numbers.dtype}", f"must be {shape} int64")
+        raise InvalidInput(name, f"has shape {numbers.shape} and type {numbers.dtype}",
+                           f"must have shape {shape} and type int64")
 
 
 def require_sums(surplus: float | None, welfare: float | None, *, certified: bool) -> None:

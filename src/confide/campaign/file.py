@@ -447,7 +447,8 @@ class Planned:
         """
         found = self.kind.payouts(self.plan)
         if found is None:
-            raise InvalidInput("campaign", f"a campaign of kind {self.kind.name} pays nothing")
+            raise InvalidInput("campaign", f"is of kind {self.kind.name!r}, which pays nothing",
+                               "must be of a kind with payments")
         return found
 
     def record(self, identity: str) -> tuple[Any, int]:

@@ -92,7 +92,7 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
             table, a mapping or a file with one column.
         letters: number m of letters, which are the values that a row can have.
         field: name of the argument that holds the letters, for error messages.
-        kind: word for one letter in error messages, such as "answer".
+        kind: word for one letter in error messages, with its article, such as "an answer".
 
     Raises:
         InvalidInput: a column holds text (the message names the column), an entry is missing, no whole number or out of
@@ -100,7 +100,7 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
 
     Example:
         >>> import pyarrow as pa
-        >>> as_letters(pa.table({"answer": [0, 2, 1]}), 3, field="reports", kind="report").tolist()
+        >>> as_letters(pa.table({"answer": [0, 2, 1]}), 3, field="reports", kind="a report").tolist()
         [0, 2, 1]
     """
     from confide.tables.frames import column_of  # frames come with pyarrow, which priors do without

@@ -296,7 +296,7 @@ def _groups(null: _Array) -> list[list[int]]:
 def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.int64]:
     exactly_one(reports=reports, counts=counts)
     if counts is None:
-        answers = as_letters(reports, kinds, field="reports", kind=f"report of {kinds}")
+        answers = as_letters(reports, kinds, field="reports", kind="a report")
         found = np.bincount(answers, minlength=kinds)
     else:
         found = np.asarray(counts)

@@ -258,7 +258,7 @@ def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns:
         if type(part) is int and _fits(0.5, hint) and not _fits(part, hint):
             part = float(part)
         if not _fits(part, hint):
-            raise InvalidInput(key, f"{wire_name(part)} is of a wrong type for {name}")
+            raise InvalidInput(key, f"is of type {wire_name(part)}, which this field of {name} does not accept")
         given[own] = part
     try:
         return kind(**given)

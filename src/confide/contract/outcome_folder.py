@@ -118,7 +118,7 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
     parts = {key: decode(manifest.get(key), known, columns) for key in (*_PARTS, *_LATER)}
     for key, kinds in (_PARTS | _LATER).items():
         if not isinstance(parts[key], kinds):
-            raise InvalidInput(key, f"{wire_name(parts[key])} is not of type {kinds[0].__name__}")
+            raise InvalidInput(key, f"is of type {wire_name(parts[key])}", f"must be a {kinds[0].__name__}")
     if (parts["provenance"].noise == "secure") is not release_safe:
         raise InvalidInput("provenance", f"the label does not fit the {parts['provenance'].noise} noise of the outcome")
     return {**parts, "guarantees": parts["mechanism"].guarantees()}
@@ -136,7 +136,7 @@ def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
     """
     mechanism = manifest["mechanism"]
     if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
-        raise InvalidInput("mechanism", "names no type")
+        raise InvalidInput("mechanism", "has no type", "must be an object with the key 'type'")
     name, printed = named(type_said(mechanism, "type"))[0], printed_types(mechanism)
     if name in printed:
         above = (each for each in printed[name].__mro__[1:] if issubclass(each, Mechanism))
@@ -191,7 +191,7 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
     with reading("shares", path):
         name = note["shares"]
         if not _DIGEST.fullmatch(name):
-            raise InvalidInput("shares", "the name of their file is wrong", "must be a SHA-256")
+            raise InvalidInput("shares", "the name of the file of shares is wrong", "must be a SHA-256")
     path = folder / f"{name}.arrow"
     data = read_bytes("shares", path, _COLUMN_LIMIT)
     if digest(data) != name:

@@ -199,9 +199,9 @@ def _plain(part: Any) -> Any:
 def _same_relation(neighbours: Relation, events: tuple[Event, ...]) -> None:
     for event in events:
         if event.neighbours is not neighbours:
-            raise InvalidInput("neighbours", f"an event for {event.neighbours.words!r} is part of one for "
+            raise InvalidInput("neighbours", f"an event for {event.neighbours.words!r} is a part of an event for "
                                              f"{neighbours.words!r}",
-                               "a loss for other neighbours needs a proved rule")
+                               "must be the same for all parts: a loss for other neighbours needs a proved rule")
 
 
 def flatten(event: Event) -> Iterator[tuple[Event, int]]:

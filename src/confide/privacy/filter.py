@@ -68,7 +68,8 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
         InvalidInput: the rule cannot add one of the events, or does not accept the delta.
     """
     if rule == "zcdp" and delta:
-        raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts the sum once, at the delta of the budget")
+        raise InvalidInput("delta", f"{delta:g} is not 0",
+                           "must be 0: the rule 'zcdp' converts the sum once, at the delta of the budget")
     delta = fraction("delta", delta, zero=True)
     sums = totals(counted(tuple(events)))
     if rule == "zcdp":
@@ -80,8 +81,8 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
     if sums.concentrated:
         converted = concentrated_epsilon(sums, delta)
         if not math.isfinite(converted):
-            raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0; "
-                                                      "the rule 'zcdp' adds them up without a delta")
+            raise InvalidInput("delta", f"{delta:g} is too small for concentrated events", "must be above 0; or choose "
+                               "the rule 'zcdp', which adds concentrated events up without a delta")
         epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
     if delta and sums.rho is not None:
         together = ZCDP(float_up(sums.rho)).epsilon_at(delta)

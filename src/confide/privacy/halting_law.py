@@ -148,7 +148,7 @@ def _sum_rule(size: int) -> tuple[_Array, _Array]:
 def _bounded(points: float, answers: int = 1) -> None:
     """Refuse a computation with too many points or evaluations before any array is made."""
     if points > _MOST_POINTS or points * answers > _MOST:
-        many = f" for each of {answers:,}" if answers > 1 else ""
+        many = f" for each of {answers:,} answers" if answers > 1 else ""
         raise InvalidInput("answers", f"spread over {points:,.0f} points of the threshold's noise{many}, which take "
                            f"{points * _BYTES / 2**30:.2g} GiB and {points * answers:.2g} evaluations",
                            f"must take at most {_MOST_POINTS:,} points and {_MOST:,} evaluations; use `halted`, which "

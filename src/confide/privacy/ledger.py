@@ -50,7 +50,7 @@ def check_relation(event: Event, account: Account) -> None:
     """Refuse an event whose neighbouring relation differs from the relation of the account."""
     if event.neighbours is not account.neighbours:
         raise InvalidInput("neighbours", f"an event for {event.neighbours.words!r} is charged to {account}",
-                           "a loss for other neighbours needs a proved rule")
+                           "must be those of the account: a loss for other neighbours needs a proved rule")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -178,7 +178,7 @@ class ReportBook:
                     f"earlier reports under this data set or question cost {_total(before)} in all"
                     + (": an attempt was interrupted, and its level is spent" if broke else ""),
                     f"the levels of these reports add up: agree to a total of {_printed(after.level)}{words} or more "
-                    "(total), or do not take part")
+                    "(`total`, or --total in a command), or do not take part")
             kept = self.answers()
             self._write((*kept, agreed))
             report = draw()

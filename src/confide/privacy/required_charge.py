@@ -83,7 +83,8 @@ public is epsilon = 50; the ledger must be charged for at least the promised los
         for event in spent:
             if event.neighbours is not promise.neighbours:
                 raise InvalidInput("events", f"are about {event.neighbours.words}, but the promise is about "
-                                   f"{promise.neighbours.words}", "a loss for other neighbours needs a proved rule")
+                                   f"{promise.neighbours.words}",
+                                   "must be the same: a loss for other neighbours needs a proved rule")
         _compare(spent, promise)
     _check_whole(compared)
     _check_delta(spent, compared)
@@ -175,7 +176,7 @@ def _check_whole(compared: Sequence[Privacy]) -> None:
             raise InvalidInput("guarantees", f"have a promise towards the {promise.audience.value} about "
                                              f"{promise.part}, but no promise about the whole outcome",
                                "the parts together lose up to their sum, and the rest of the outcome has no bound: add "
-                               f"a `Privacy` without `part` to the {promise.audience.value}, with the loss of all "
+                               f"a `Privacy` without `part` towards the {promise.audience.value}, with the loss of all "
                                "releases of a run together, and give `events` the same cost")
 
 
@@ -192,8 +193,8 @@ def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None
             raise InvalidInput("events", "are charged without a delta, but the promise towards the "
                                          f"{promise.audience.value} about {promise.part}, {promise.loss}, has a delta: "
                                          "no charge covers the promise",
-                               "promise this audience the charged epsilon, as `PureDP`, too; or charge in the "
-                                     "notion of the promise")
+                               "promise this audience also the charged epsilon, as a `PureDP`; or charge in the "
+                               "notion of the promise")
 
 
 def _is_pure(promise: Privacy) -> bool:

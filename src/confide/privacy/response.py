@@ -140,7 +140,7 @@ def randomized_response(
         [1, 0, 1, 1]
     """
     table = response_table(epsilon, categories).weights
-    answers = as_inputs(values, categories, field="values", kind=f"answer with categories={categories}")
+    answers = as_inputs(values, categories, field="values", kind="an answer")
     return draw_through(noise, table, answers, stream=stream, line=line)
 
 
@@ -170,7 +170,7 @@ def estimated_shares(
         ([0.067, 0.933], [0.03, 0.03])
     """
     table = response_table(epsilon, categories)
-    answers = as_inputs(reports, categories, field="reports", kind=f"answer with categories={categories}")
+    answers = as_inputs(reports, categories, field="reports", kind="an answer")
     if not answers.size:
         raise InvalidInput("reports", "there are no reports, so nothing can be estimated")
     if table.same == table.other:

@@ -238,9 +238,10 @@ def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
     reach = math.ceil(_TAIL * scale)
     terms = 2.0 * reach * values.size
     if terms > _MOST_TERMS or terms * values.size > _MOST_PRODUCTS:
-        raise InvalidInput("scale", f"{scale:g} is too large to enumerate for {values.size:,} items (a sum over the "
-                           f"integers: {terms * 32 / 2**30:.2g} GiB and {terms * values.size:.2g} products)",
-                           f"the sum can have at most {_MOST_TERMS:.2g} numbers and {_MOST_PRODUCTS:.2g} products")
+        raise InvalidInput("scale", f"{scale:g} is too large to enumerate for {values.size:,} items (a sum over "
+                           f"{terms:.2g} integers, {terms * 32 / 2**30:.2g} GiB, with "
+                           f"{terms * values.size:.2g} products)",
+                           f"the sum can have at most {_MOST_TERMS:.2g} integers and {_MOST_PRODUCTS:.2g} products")
     top = int(values.max())
     # Far below the best score the others decide, and it has no mass that a double could hold.
     grid = np.arange(top - reach, top + reach + 1)

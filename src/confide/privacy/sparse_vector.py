@@ -149,7 +149,8 @@ class SparseVector:
             else:
                 positive("clamp", bound)
         if self.queries is None:
-            raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
+            raise InvalidInput("queries", "is left out", "give the largest number of answers that one arming may "
+                               "examine: the delta of a clamp depends on this number")
         if not self.clamp_delta < 1:
             raise InvalidInput("clamp", f"{clamp!r} costs a delta of 1 or more", "`clamped(delta)` finds clamps")
 
@@ -220,7 +221,8 @@ class SparseVector:
             InvalidInput: the mechanism has no limit `queries`, which the clamps need.
         """
         if self.queries is None:
-            raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
+            raise InvalidInput("queries", "is left out", "give the largest number of answers that one arming may "
+                               "examine: the delta of a clamp depends on this number")
         if self.epsilon > _LARGEST_EPSILON:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
                                f"must be at most {_LARGEST_EPSILON:g} with clamps")
@@ -281,7 +283,8 @@ class SparseVector:
             Overspent: the line has less left than an arming costs.
         """
         if whole("arming", arming) >= self.armings:
-            raise Refused(f"arming {arming} (from 0) is not charged", f"{self.armings} were declared")
+            raise Refused(f"arming {arming}, counted from 0, is not charged",
+                          f"`armings` is {self.armings}: declare more armings")
         return ArmedSparseVector(self, noise, (*as_stream(stream), arming), line)
 
     def run(
@@ -490,7 +493,7 @@ class ArmedSparseVector:
             raise Refused("this sparse vector has halted", "arm it again: each arming is charged")
         if most is not None and self._asked >= most:
             raise Refused(f"the declared number of answers for one arming is {most}",
-                          "declare more queries, or arm it again")
+                          "declare more queries, or arm the mechanism again")
         name = (*self._stream, "answer", self._asked)
         noisy = self._noisy(answer, 1, "answer", name)
         self._asked += 1

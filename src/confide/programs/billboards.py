@@ -178,7 +178,7 @@ class PathBillboard(Billboard):
             InvalidInput: a field has another type or shape. The error message names the field.
         """
         if not isinstance(self.prices, np.ndarray) or self.prices.ndim != 2 or 0 in self.prices.shape:
-            raise InvalidInput("prices", "are not a table", "must be (burn_in + T, k) int64")
+            raise InvalidInput("prices", "are not a table", "must be int64 of shape (burn_in + T, k)")
         total, rows = self.prices.shape
         for name in ("prices", "slacks"):
             numbers_of(self, name, (total, rows), np.int64)

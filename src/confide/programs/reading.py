@@ -168,8 +168,8 @@ class Choice:
         return self.names[int(cell)]
 
     def limit(self) -> str:
-        more = ", ..." if len(self.names) > _SHOWN else ""
-        return f"must be one of {', '.join(self.names[:_SHOWN])}{more}"
+        shown = ", ".join(repr(name) if "," in name else name for name in self.names[:_SHOWN])
+        return f"must be one of {shown}{', ...' * (len(self.names) > _SHOWN)}"
 
 
 def reason(column: Column, problem: int) -> str:

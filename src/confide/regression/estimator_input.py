@@ -288,7 +288,7 @@ def _pairs(given: Any, features: Columns) -> list[Any]:
         missing = [label for label in features.labels if label not in given]
         unknown = [str(name) for name in given if name not in features.labels]
         if missing or unknown:
-            said = [f"nothing for {', '.join(missing[:5])}"] * bool(missing)
+            said = [f"no bounds for {', '.join(missing[:5])}"] * bool(missing)
             said += [f"{', '.join(unknown[:5])} is not a column"] * bool(unknown)
             raise InvalidInput("feature_bounds", "; ".join(said), f"columns: {', '.join(features.labels[:12])}; "
                                + _WHY_BOUNDS)

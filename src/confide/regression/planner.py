@@ -368,7 +368,7 @@ def plan(
     positive("epsilon_payment", epsilon_payment)
     if misreports * people < 1:
         raise Refused(f"misreports = {misreports:g} of {people:,} people tolerates less than one misreport",
-                      tried("tolerate at least {misreports}, under [costs] of a campaign file", again, digits=3,
+                      tried("choose misreports >= {misreports}, in a campaign file under [costs]", again, digits=3,
                             misreports=1 / people) or "invite more people, or tolerate more misreports")
     costs = ParetoCosts(exponent=4.0) if costs is None else costs
     behaviour = Behaviour(costs=costs, misreports=misreports, failure_probability=failure_probability,
@@ -472,7 +472,7 @@ def _split(
         epsilon_release = epsilon_payment
     if epsilon_release is None or epsilon_payment is None:
         missing = "epsilon_release" if epsilon_release is None else "epsilon_payment"
-        raise InvalidInput(missing, "missing", "give both parts, or the total epsilon")
+        raise InvalidInput(missing, "is missing", "give epsilon_release and epsilon_payment, or the total epsilon")
     return epsilon_release, epsilon_payment
 
 

@@ -373,7 +373,8 @@ class PrivateRegression:
     def _charge(self, release: Release) -> None:
         if self.ledger is None:
             if self.account is not None:
-                raise InvalidInput("ledger", "is missing", f"no ledger is given, so nothing charges {self.account}")
+                raise InvalidInput("ledger", "is missing",
+                                   f"give a ledger: without a ledger, nothing charges {self.account}")
             return
         if not isinstance(self.ledger, Charging):
             raise InvalidInput("ledger", f"{type(self.ledger).__name__} is not a ledger",

@@ -88,7 +88,8 @@ class TrueAnswers:
             if getattr(self, name) is not None:
                 of_kind(name, getattr(self, name), kind)
         if self.workload is not None and len(self.workload) != len(counts):
-            raise InvalidInput("counts", f"are {len(counts)}", f"must be one for each of {len(self.workload)} queries")
+            raise InvalidInput("counts", f"{len(counts)} given",
+                               f"must be one count for each of {len(self.workload)} queries")
         object.__setattr__(self, "counts", counts.astype(np.int64))
 
     def __repr__(self) -> str:
@@ -261,7 +262,7 @@ def records_of(
     else:
         records = schema.encode(data)
     if attributes is not None and records.attributes != attributes:
-        raise InvalidInput("data", f"records of {counted(records.attributes, 'attribute')}",
+        raise InvalidInput("data", f"has records of {counted(records.attributes, 'attribute')}",
                            f"the workload is over {attributes}")
     if schema is not None:
         if records.attributes != schema.attributes:
@@ -331,9 +332,11 @@ def check_answers(
         InvalidInput: the answers do not fit. The message names the queries or records to which the answers belong.
     """
     if answers.records != n:
-        raise InvalidInput("data", f"has {counted(answers.records, 'record')}", f"must be records = {n:,}")
+        raise InvalidInput("data", f"has {counted(answers.records, 'record')}",
+                           f"must have {n:,}, the number in `records`")
     if len(answers) != len(workload):
-        raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(workload):,}")
+        raise InvalidInput("data", f"has {counted(len(answers), 'true answer')}",
+                           f"must have one for each query of the workload, {len(workload):,} in all")
     if answers.workload is not None and not answers.workload.same(workload):
         raise InvalidInput("data", "are true answers to other queries",
                            "must be answers to the mechanism's own queries")
@@ -391,7 +394,8 @@ def check_scale(field: str, scale: float) -> None:
         InvalidInput: the scale is too large. The message names the field.
     """
     if not scale <= LARGEST_SCALE:
-        raise InvalidInput(field, f"is too small: the noise would have a scale of {scale:.3g} counts", "at most 2^55")
+        raise InvalidInput(field, f"is too small: the noise would have a scale of {scale:.3g} counts",
+                           "the scale must be at most 2^55")
 
 
 def no_shares() -> pa.Table:

@@ -142,7 +142,8 @@ class _Baseline(Mechanism[B_co, None]):
                                f"must be {wire_of(expected).name}")
         board: Any = billboard
         if board.records != self.records:
-            raise InvalidInput("billboard.records", f"{board.records!r}", f"must be records = {self.records}")
+            raise InvalidInput("billboard.records", f"is {board.records!r}",
+                               f"must be {self.records}, the number of records of this mechanism")
         self._check_own(board)
 
     @property

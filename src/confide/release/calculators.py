@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import fraction, joined, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
@@ -304,14 +304,15 @@ def solve(
     one_of("calculator", calculator, CALCULATORS)
     missing = [name for name, value in (("eta", eta), ("rounds", rounds), ("samples", samples)) if value is None]
     if len(missing) != 1:
-        what = f"{', '.join(missing)} are left out" if missing else "eta, rounds and samples are all given"
+        what = f"{joined(missing)} are left out" if missing else "eta, rounds and samples are all given"
         raise InvalidInput(missing[0] if missing else "rounds", what,
                            "leave out exactly one of eta, rounds and samples")
     if delta == 0 and calculator != "pure":
         raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
-        raise InvalidInput("calculator", f"{calculator!r} adds up the draws only", 'use "zcdp"')
+        raise InvalidInput("calculator", f"{calculator!r} adds up only the losses of the draws, not those of other "
+                           "events", 'use "zcdp"')
     records, step, count, size = checked(records, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
                                     1 if samples is None else samples)
 

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confide.contract.checks import finite, whole
+from confide.contract.checks import finite, joined, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
 from confide.privacy.accounting import written, written_up
@@ -133,7 +133,7 @@ class Binned:
     def _equal(self) -> tuple[float, float, int]:
         for name in ("lower", "upper", "bins"):
             if getattr(self, name) is None:
-                raise InvalidInput(name, "is not given", "must be lower, upper and bins, or edges")
+                raise InvalidInput(name, "is not given", "give lower, upper and bins, or give edges alone")
         lower, upper = bounds(self.lower, self.upper)
         bins = _bins(self.bins)
         step = (upper - lower) / bins
@@ -148,8 +148,8 @@ class Binned:
         if edges is not None and not (isinstance(given["bins"], tuple) and given["bins"] == edges):
             both = [name for name, value in given.items() if value is not None]
             if both:
-                raise InvalidInput("edges", f"are given, and {' and '.join(both)} too",
-                                   "must be lower, upper and bins, or edges")
+                raise InvalidInput("edges", f"are given together with {joined(both)}",
+                                   "give lower, upper and bins, or give edges alone")
             found = _edges(edges)
             return found[0], found[-1], found
         found = _edges(given["bins"])
@@ -340,7 +340,7 @@ class Levels:
 
     def limit(self) -> str:
         """The accepted values, in words."""
-        return self.category.limit()
+        return self.category.accepted()
 
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""
@@ -379,7 +379,8 @@ class Bit:
     def __post_init__(self) -> None:
         column_name(self.column)
         if (self.true is None) != (self.false is None):
-            raise InvalidInput("false" if self.false is None else "true", "is missing", "name both texts, or none")
+            raise InvalidInput("false" if self.false is None else "true", "is missing",
+                               "give the texts of both true and false, or neither")
         if self.true is not None:
             false, true = Category(column=self.column, levels=(self.false, self.true)).levels  # type: ignore[arg-type]
             object.__setattr__(self, "false", false)
@@ -425,7 +426,7 @@ class Bit:
 
     def limit(self) -> str:
         """The accepted values, in words."""
-        return "must be true or false, 1 or 0" if self.category is None else self.category.limit()
+        return "must be true or false, 1 or 0" if self.category is None else self.category.accepted()
 
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""

@@ -103,7 +103,7 @@ def check_draws(samples: int) -> None:
     """
     if samples > _MOST:
         raise Refused(f"{samples:,} draws a round take {samples * _DRAW / 2**30:,.1f} GiB of memory",
-                      f"samples <= {_MOST:,}, which take {MOST_BYTES / 2**30:g} GiB")
+                      f"choose samples <= {_MOST:,}, which take {MOST_BYTES / 2**30:g} GiB")
 
 
 # ---- rounds

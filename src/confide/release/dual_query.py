@@ -581,11 +581,14 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     def _board(self, billboard: Billboard) -> SyntheticRecords:
         if not isinstance(billboard, SyntheticRecords):
-            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism")
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism",
+                               "must be SyntheticRecords")
         if (len(billboard), billboard.records.attributes) != (self.rounds, self.queries.attributes):
             raise InvalidInput("billboard.records",
-                               f"{len(billboard)} of {counted(billboard.records.attributes, 'attribute')}",
-                               f"must be {self.rounds} of {self.queries.attributes}")
+                               f"{counted(len(billboard), 'record')} of "
+                               f"{counted(billboard.records.attributes, 'attribute')}",
+                               f"must be {counted(self.rounds, 'record')} of "
+                               f"{counted(self.queries.attributes, 'attribute')}")
         return billboard
 
 

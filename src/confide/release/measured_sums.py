@@ -325,7 +325,8 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
     of_kind("marginals", marginals, Workload)
     of_kind("parities", parities, Workload)
     if marginals.kind != "conjunctions" or parities.kind != "parities":
-        raise InvalidInput("workload", f"{marginals.kind} from {parities.kind}", "must be conjunctions from parities")
+        raise InvalidInput("workload", f"marginals holds {marginals.kind}, and parities holds {parities.kind}",
+                           "marginals must hold conjunctions, and parities must hold parities")
     if marginals.attributes != parities.attributes:
         raise InvalidInput("parities", f"are over {counted(parities.attributes, 'attribute')}",
                            f"the marginals are over {marginals.attributes}")
@@ -358,5 +359,5 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
 
 def _missing(index: np.ndarray) -> InvalidInput:
     shown = ", ".join(str(each) for each in index.tolist() if each >= 0)
-    return InvalidInput("parities", f"the parity of the attributes {shown} is missing",
+    return InvalidInput("parities", f"the parity of the attribute{'s' * (',' in shown)} {shown} is missing",
                         'measure a workload such as Workload.complete(domain, width=3, kind="parities")')

@@ -625,7 +625,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
             array = getattr(billboard, name)
             if array.shape != (self.rounds,) or array.dtype != np.int64:
                 raise InvalidInput(f"billboard.{name}", f"has shape {array.shape} and type {array.dtype}",
-                                   f"must be ({self.rounds},) int64")
+                                   f"must have shape ({self.rounds},) and type int64")
         if billboard.chosen.min() < 0 or billboard.chosen.max() >= len(self.workload):
-            raise InvalidInput("billboard.chosen", "names no query", f"must be in 0..{len(self.workload) - 1}")
+            raise InvalidInput("billboard.chosen", "holds a position without a query",
+                               f"each must be in 0..{len(self.workload) - 1}")
         return billboard

@@ -191,7 +191,7 @@ def _rows(rows: list[list[int]], fill: int, field: str = "index", kind: type = n
         for place, row in enumerate(rows):
             found[place, : len(row)] = row
     except (TypeError, ValueError, OverflowError, np.ma.MaskError):
-        raise InvalidInput(field, f"row {place} has entries that are not numbers in range") from None
+        raise InvalidInput(field, f"row {place} has an entry that is not a number, or is out of range") from None
     return found
 
 
@@ -352,7 +352,7 @@ def all_queries(domain: Schema | int, widths: range, positive: bool) -> tuple[np
     width = widths[-1]
     if width > len(sizes):
         raise InvalidInput("width", f"{width} is more than the {counted(len(sizes), 'column')}",
-                           "must be at most as many")
+                           f"must be at most {len(sizes)}")
     total = sum(_elementary(sizes, each) * (1 if positive else 2**each) for each in widths)
     if total > MOST_QUERIES:
         raise InvalidInput("width", f"there are {total} such queries", f"must be at most {MOST_QUERIES}")

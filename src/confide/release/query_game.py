@@ -552,7 +552,7 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
     """
     k = whole("queries", queries, at_least=1)
     if len(positions) and not (positions.min() >= 0 and positions.max() < 2 * k):
-        raise InvalidInput("positions", "an entry is not a query", f"must be in 0..{2 * k - 1}")
+        raise InvalidInput("positions", "an entry is not the position of a query", f"each must be in 0..{2 * k - 1}")
     negated = positions >= k
     found, inverse = np.unique(np.where(negated, positions - k, positions), return_inverse=True)
     weights = np.zeros(len(found), dtype=np.int64)

@@ -93,7 +93,7 @@ class ReweightedRecords(SyntheticRecords):
         for name in ("chosen", "measured"):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.shape != self.chosen.shape:
-                raise InvalidInput(name, "does not have the expected type and shape", "must be int64 (m,)")
+                raise InvalidInput(name, "does not have the expected type and shape", "must be int64 of shape (m,)")
 
     @property
     def unweighted(self) -> SyntheticRecords:
@@ -229,7 +229,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if len(set(listed)) < len(listed):
             raise InvalidInput("listed", "names a query twice", "must be different positions")
         if max(listed) >= k:
-            raise InvalidInput("listed", "names no query", f"must be in 0..{k - 1}")
+            raise InvalidInput("listed", "holds a position without a query", f"each must be in 0..{k - 1}")
         if self.measured not in (None, len(listed)):
             raise InvalidInput("measured", f"{self.measured} differs from the {len(listed)} listed queries",
                                "leave it out")
@@ -502,7 +502,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if chosen.shape != (self.count,) or chosen.dtype.kind not in "iu" or len(np.unique(chosen)) < self.count or \
                 chosen.min() < 0 or chosen.max() >= k:
             raise InvalidInput("rule", "does not name the planned number of different queries",
-                               f"must be {self.count} of {k}")
+                               f"must name {self.count} different positions in 0..{k - 1}")
         return chosen.astype(np.int64)
 
     def _try_rule(self) -> None:
@@ -591,7 +591,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     def _board(self, billboard: Billboard) -> ReweightedRecords:
         if not isinstance(billboard, ReweightedRecords):
-            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism")
+            raise InvalidInput("billboard", f"{type(billboard).__name__} is of another mechanism",
+                               "must be ReweightedRecords")
         chosen = billboard.chosen
         if chosen.shape != (self.count,) or len(np.unique(chosen)) < self.count or chosen.min() < 0 or \
                 chosen.max() >= len(self.workload):

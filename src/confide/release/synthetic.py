@@ -72,7 +72,7 @@ class Rounds:
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != (size,):
                 raise InvalidInput(f"rounds.{name}", "does not have the expected type and shape",
-                                   f"must be {np.dtype(kind)} ({size},)")
+                                   f"must be {np.dtype(kind)} of shape ({size},)")
         if rounds and not (self.ends[-1] == drawn and self.ends[0] >= 0 and (np.diff(self.ends) >= 0).all()):
             raise InvalidInput("rounds.ends", "do not split the samples into rounds")
 
@@ -136,8 +136,8 @@ class SyntheticRecords(Billboard):
         if not ((weights >= 0).all() and abs(float(weights.sum()) - 1.0) <= _UNIT):
             raise InvalidInput("weights", "are not a law", "must be >= 0 with sum 1")
         if len(self.rounds) != size:
-            raise InvalidInput("rounds", f"{len(self.rounds)} for {counted(size, 'record')}",
-                               "must be one for each record")
+            raise InvalidInput("rounds", f"{len(self.rounds)} given for {counted(size, 'record')}",
+                               "must be one round for each record")
         marginals = self.marginals
         if not isinstance(marginals, np.ndarray) or marginals.dtype != np.int64 or \
                 marginals.shape not in ((0,), (self.records.attributes,)):

@@ -93,7 +93,7 @@ class Workload:
     def _check_truth(self) -> None:
         if self.attributes > MOST_UNIVERSE:
             raise InvalidInput("attributes", f"a universe of 2^{self.attributes} records is too large for a list",
-                               f"must be at most {MOST_UNIVERSE}")
+                               f"must be at most {MOST_UNIVERSE} attributes")
         if not len(self.truth):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         shapes = self.truth.shape[1], self.index.shape, self.bits.shape
@@ -447,7 +447,8 @@ class Workload:
         if len(bits) != self.attributes:
             raise InvalidInput("record", f"has {counted(len(bits), 'bit')}", f"must have {self.attributes}")
         if total.dtype != np.int32 or total.shape != (len(self),):
-            raise InvalidInput("total", f"is {total.dtype} of shape {total.shape}", f"must be int32 of ({len(self)},)")
+            raise InvalidInput("total", f"is {total.dtype} of shape {total.shape}",
+                               f"must be int32 of shape ({len(self)},)")
         if self.kind == "predicates":
             total += self.truth[:, int(bits @ (1 << np.arange(len(bits), dtype=np.int64)))]
         else:

@@ -121,8 +121,8 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     source = _opened(data)
     if count is not None and len(source.column_names) != count:
         raise InvalidInput(field, f"has {counted(len(source.column_names), 'column')}, {_listed(source.column_names)}",
-                           f"must have {counted(count, 'column')}: one for each number of a record, in the order "
-                           "of these numbers")
+                           "must have 1 column, the number of each record" if count == 1 else
+                           f"must have {count} columns, one for each number of a record, in their order")
     return _read(source, source.column_names, no_truths)
 
 
@@ -211,7 +211,8 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
     """
     source = _opened(data)
     if sorted(source.column_names) != sorted(names):
-        raise InvalidInput(field, f"has the columns {_listed(source.column_names)}", f"must be {_listed(names)}")
+        raise InvalidInput(field, f"has the columns {_listed(source.column_names)}",
+                           f"must have the columns {_listed(names)}")
     untyped = source.name.lower().endswith(".csv")
     found: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
     for batch in source.batches(names):

@@ -82,7 +82,8 @@ def read_records(
     if id != "row" and id in (*design.columns, response.column):
         raise InvalidInput("id", f"{id!r} is also a feature or the response")
     if id == "row" and not source.ordered:
-        raise InvalidInput("id", "the rows of a query have no order", "name a column of ids, or end it with order_by")
+        raise InvalidInput("id", "the rows of a query have no order",
+                           "name a column of ids, or end the query with order_by")
     columns = [*design.columns, response.column, *([] if id == "row" else [id])]
     batches = source.batches(columns, rows)
     return _records(batches, design, response, FirstRows(roster, id), rejected)

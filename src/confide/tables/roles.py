@@ -235,18 +235,25 @@ class Category:
 
     def _check(self, kind: pa.DataType) -> None:
         if pa.types.is_boolean(kind) and not self.boolean:
-            raise InvalidInput(self.column, "the column holds true and false", "the levels must be true and false")
+            raise InvalidInput(self.column, "the column holds true and false, but its levels are other words",
+                               "the levels must be true and false")
         if pa.types.is_integer(kind) and set(self.whole) == {None}:
-            raise InvalidInput(self.column, f"the column is of type {kind}", "the levels are not whole numbers")
+            raise InvalidInput(self.column, f"the column is of type {kind}, but none of its levels is a whole number",
+                               "declare whole numbers as levels, or make the column a text")
 
     def limit(self) -> str:
         """The accepted values, as text."""
         shown = ", ".join(self.levels[:12]) + (", ..." if len(self.levels) > 12 else "")
         return f"must be one of {shown}"
 
+    def accepted(self) -> str:
+        """The accepted values, as text for an error message, with quotes around a level that has a comma."""
+        shown = ", ".join(repr(level) if "," in level else level for level in self.levels[:12])
+        return f"must be one of {shown}{', ...' * (len(self.levels) > 12)}"
+
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""
-        return f"{self.column}: {'is missing' if problem == MISSING else 'is not a level'}; {self.limit()}"
+        return f"{self.column}: {'is missing' if problem == MISSING else 'is not a level'}; {self.accepted()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
         """The rank of one participant's level. The function is for the participant's own device.
@@ -423,7 +430,7 @@ def _encode_one(role: Numeric | Category | Measured | Word, value: object) -> tu
     else:
         what = {Numeric: "number", Measured: "number", Category: "level", Word: "word of 64 bits"}[type(role)]
         words = f"{_show(value)} is not a {what}"
-    return values, f"{role.column}: {words}; {role.limit()}"
+    return values, f"{role.column}: {words}; {role.accepted() if isinstance(role, Category) else role.limit()}"
 
 
 def _is_nan(value: object) -> bool:

@@ -64,7 +64,7 @@ def test_the_corollary_is_verified_with_the_theorem() -> None:
     # spec query_release A2, erratum 9: k = 1, eps' = .999, delta' = .9 gives 2.64
     step = 0.999 / (2 * math.sqrt(2 * -math.log(0.9)))
     assert advanced.theorem(step, 1, 0.9) == pytest.approx(2.64, abs=5e-3)
-    with pytest.raises(NotGuaranteed, match=r"the theorem gives 2\.64173 .*take 0\.688795"):
+    with pytest.raises(NotGuaranteed, match=r"the theorem gives 2\.64173 .*choose an epsilon of 0\.688795"):
         corollary_step(0.999, 0.9, 1)
     assert advanced.theorem(largest_step(0.999, 0.9, 1), 1, 0.9) <= 0.999
     for target, slack, count in ((1.0, 0.1, 3), (0.0, 0.1, 3), (0.5, 1.0, 3), (0.5, 0.1, 0)):

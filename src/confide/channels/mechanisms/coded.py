@@ -56,7 +56,7 @@ def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
     """The private rows of a database as whole numbers below m, shape (n,). No error message states the values of the
     rows.
     """
-    found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
+    found = as_letters(rows, letters, field="rows", kind="a letter")
     if len(found) != count:
         raise InvalidInput("rows", counted(len(found), "row"), f"must be {count}")
     return found

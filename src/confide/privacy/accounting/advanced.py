@@ -16,6 +16,7 @@ from typing import Any
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import NotGuaranteed
 from confide.contract.remedies import tried
+from confide.contract.words import counted
 from confide.privacy.accounting.sums import Spend, as_written, ball, remaining, totals, written, written_up
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, Event, PureEvent, RandomizedResponseEvent
 from confide.privacy.losses import BITS, largest, up
@@ -86,10 +87,10 @@ def corollary_step(epsilon: float, slack: float, count: int) -> float:
     cost = theorem(step, count, slack)
     if cost > epsilon:
         raise NotGuaranteed(
-            f"epsilon {epsilon:g} for {count} uses of {step:.6g}",
+            f"a total of epsilon {epsilon:g} for {counted(count, 'use')} of epsilon {step:.6g}",
             f"the theorem gives {cost:.6g} at a slack of {slack:g}, so the corollary's step is too large",
-            tried("take {step} a use", lambda step: theorem(step, count, slack) <= epsilon, up=False, digits=6,
-                  step=largest_step(epsilon, slack, count)),
+            tried("choose an epsilon of {step} for each use", lambda step: theorem(step, count, slack) <= epsilon,
+                  up=False, digits=6, step=largest_step(epsilon, slack, count)),
         )
     return step
 

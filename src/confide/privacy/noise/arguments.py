@@ -207,7 +207,7 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
 
 
 def as_inputs(
-    inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
+    inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "a row of the table"
 ) -> NDArray[np.int64]:
     """The private inputs of a channel as an array of whole numbers in 0..rows - 1, (n,) int64. No error message repeats
     the private numbers.
@@ -221,7 +221,7 @@ def as_inputs(
                            f"must be one-dimensional whole numbers in 0..{rows - 1}, positions in the list of letters"
                            if array.dtype.kind == "b" else "must be one-dimensional whole numbers")
     if array.size and not (array.min() >= 0 and array.max() < rows):
-        raise InvalidInput(field, f"an entry is not a {kind}", f"must be in 0..{rows - 1}")
+        raise InvalidInput(field, f"an entry is not the number of {kind}", f"each must be in 0..{rows - 1}")
     return array.astype(np.int64)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.words import counted
 from confide.privacy.noise.arguments import Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
@@ -88,7 +89,8 @@ class ReplayedNoise(Noise):
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:
         groups = self._take(stream, (people,), "b", "booleans").astype(np.bool_)
         if people - int(groups.sum()) != people // 2:
-            raise InvalidInput("draws", f"stream {stream!r} is not balanced", f"must hold {people // 2} times False")
+            raise InvalidInput("draws", f"stream {stream!r} is not balanced",
+                               f"must hold False exactly {counted(people // 2, 'time')}")
         return groups
 
     def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:

@@ -190,7 +190,7 @@ def add_missing_noise(
     """
     if noise_std**2 < missing_variance:
         raise Overspent(stream if isinstance(stream, str) else str(stream[0]), f"a variance of {noise_std**2}",
-                        f"{missing_variance} is missing")
+                        f"the variance must be at least {missing_variance}")
     source = pay(noise, PUBLIC, stream=stream)
     return total + int(source.discrete_gaussian(noise_std, 1, stream=stream)[0])
 

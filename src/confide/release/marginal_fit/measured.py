@@ -175,7 +175,7 @@ class MeasuredTables:
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
                 raise InvalidInput(f"tables.{name}", "does not have the expected type and shape",
-                                   f"must be {np.dtype(kind)} {shape}")
+                                   f"must be {np.dtype(kind)} of shape {shape}")
         if not (np.isfinite(self.noise_stds).all() and (self.noise_stds > 0).all()):
             raise InvalidInput("tables.noise_stds", "are out of range", "must be positive")
         if (self.members < -1).any():

@@ -345,9 +345,10 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def _codes(self, data: Any) -> Codes:
         codes = data if isinstance(data, Codes) else self.schema.encode(data)
         if codes.schema != self.schema:
-            raise InvalidInput("data", "is of another schema")
+            raise InvalidInput("data", "is of another schema", "must have the mechanism's own columns")
         if codes.records != self.records:
-            raise InvalidInput("data", f"has {counted(codes.records, 'record')}", f"must be records = {self.records:,}")
+            raise InvalidInput("data", f"has {counted(codes.records, 'record')}",
+                               f"must have {self.records:,}, the number in `records`")
         return codes
 
     def _measure_one_way(
@@ -442,13 +443,15 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         raw = board.tables.raw(self.schema.sizes)
         first = [(j,) for j, size in enumerate(self.schema.sizes) if size > 1]
         if [table.columns for table in raw[: len(first)]] != first:
-            raise InvalidInput("billboard.tables", "are not the plan's", f"must begin with {len(first)} of one column")
+            raise InvalidInput("billboard.tables", "are not the tables of the plan",
+                               f"must begin with {counted(len(first), 'table')} of one column")
         after = self.follow(raw[: len(first)])
         expected = first * 2 if after.again else first
         columns = len(expected)
         if [table.columns for table in raw[:columns]] != expected or len(raw) != columns + after.tables:
-            raise InvalidInput("billboard.tables", "are not the plan's",
-                               f"must be {columns} of one column, then {after.tables}")
+            raise InvalidInput("billboard.tables", "are not the tables of the plan",
+                               f"must be {counted(columns, 'table')} of one column, then "
+                               f"{counted(after.tables, 'table')} of several columns")
         step = max(1, -(-after.tables // self.batches))
         self._check_picks([table.columns for table in raw[columns:]], step)
         sigmas = [after.one_way] * len(first) + [after.again] * (columns - len(first)) + [after.sigma] * after.tables
@@ -495,7 +498,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         if not isinstance(billboard, FittedMarginals):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a FittedMarginals")
         if billboard.schema != self.schema or billboard.records != self.records:
-            raise InvalidInput("billboard", "is of another schema or another n")
+            raise InvalidInput("billboard", "is of another schema or another n", "both must be those of this mechanism")
         return billboard
 
 

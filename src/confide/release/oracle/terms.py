@@ -124,10 +124,12 @@ class Terms:
         bits = np.asarray(self.bits)
         if bits.dtype.kind not in "biu" or bits.shape != index.shape or ((bits != 0) & (bits != 1)).any():
             raise InvalidInput("bits", f"an array of shape {bits.shape} and type {bits.dtype}",
-                               f"must be {index.shape} zeros and ones")
-        if len(weights) != len(index) or (weights == 0).any():
-            raise InvalidInput("weights", f"there are {counted(len(weights), 'weight')} for {len(index)} queries",
-                               "must be one weight for each query, all different from 0")
+                               f"must be zeros and ones of shape {index.shape}")
+        if len(weights) != len(index):
+            raise InvalidInput("weights", f"{len(weights)} given for {counted(len(index), 'query', 'queries')}",
+                               "must be one weight for each query")
+        if (weights == 0).any():
+            raise InvalidInput("weights", "a weight is 0", "each must differ from 0")
         _check_rows(index, d)
         constant = whole("constant", self.constant)
         if constant + int(np.abs(weights.astype(np.float64)).sum()) > MOST_CLAUSES:
@@ -170,7 +172,7 @@ class Terms:
         drawn, turned = _whole_array("queries", queries, 1), np.asarray(negated)
         if turned.dtype.kind != "b" or turned.shape != drawn.shape:
             raise InvalidInput("negated", f"an array of shape {turned.shape} and type {turned.dtype}",
-                               f"must be {drawn.shape} truth values")
+                               f"must be truth values of shape {drawn.shape}")
         if drawn.size and (int(drawn.min()) < 0 or int(drawn.max()) >= len(workload.index)):
             raise InvalidInput("queries", "a position is out of range", f"must be in 0..{len(workload.index) - 1}")
         ids, place = np.unique(drawn, return_inverse=True)
