@@ -255,7 +255,7 @@ class Binned:
     def limit(self) -> str:
         """The accepted values, in words."""
         what = "a whole number in " if self.whole else "in "
-        return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
+        return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + f" (unit: {self.unit})" * bool(self.unit)
 
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""
