@@ -5,6 +5,7 @@ another one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -17,8 +18,9 @@ from confide.charts.plotted import Curves, plotted
 from confide.charts.shapes import distinguished
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts
-from confide.contract.presentation import Picture, Section, Text
+from confide.contract.presentation import Picture, Section, Table, Text
 from golden.golden_files import campaign, pack
+from service.web.browsing import too_wide
 
 _NAMES = [f"{k}. married, with {k} children, owns a home"[:40].ljust(40, "s") for k in range(1, 13)]
 _FONTS = ("sans-serif", pytest.param("Liberation Sans", marks=pytest.mark.slow))
@@ -116,6 +118,29 @@ def test_no_text_of_a_kind_s_pictures_is_cut_or_covered(chromium: Browser, name:
     assert found
     assert _faults(chromium, found) == []
     assert _faults(chromium, [_renamed(each) for each in found]) == []
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+@pytest.mark.parametrize("width", [390, 700])
+def test_long_names_are_not_wider_than_the_page(
+    chromium: Browser, media: Literal["screen", "print"], width: int
+) -> None:
+    """Names without a blank: 700 pixels are a sheet of paper, on which nothing scrolls."""
+    one, other = "W" * 120, "M" * 120
+    table = Table(columns=("level", one, "value"), rows=((one, other, 1234.567), ("age", other, 0.25)), note=one)
+    html = page("A" * 10_000, "B" * 300, [
+        Section(title="Result", found=True, blocks=(Text((f"{one} is at {other}.",)), table)),
+        Section(title=one, folded=True, blocks=(Text((other,)), table)),
+        Section(title="Drawn", private=True, blocks=tuple(intervals(
+            [(one, "a", 0.1, 0.05, 0.15), (other, "a", 0.2, 0.1, 0.3)], title=one, axis=other, alt=one)))])
+    tab = chromium.new_page(viewport={"width": width, "height": 900})
+    tab.set_content(html)
+    tab.emulate_media(media=media)
+    assert too_wide(tab) == 0
+    if (media, width) == ("print", 700):
+        assert tab.evaluate('Array.from(document.querySelectorAll(".scroll")).every(it => '
+                            "it.scrollWidth <= it.clientWidth)")
+    tab.close()
 
 
 def test_what_is_folded_is_open_in_print(chromium: Browser) -> None:
