@@ -180,6 +180,11 @@ WRONG = [
      "does not show, U+200B ZERO WIDTH SPACE"),
     ('data_set = "pay survey"', 'data_set = "pay\\u200b survey"', "budget.data_set", "must be printable"),
     ('data_set = "pay survey"', 'data_set = "pay\\u034f survey"', "budget.data_set", "must be printable"),
+    ('data_set = "pay survey"', 'data_set = "pay\\u202e survey"', "budget.data_set", "U+202E RIGHT-TO-LEFT OVERRIDE"),
+    # what turns the direction of the text around it
+    ('unit = "euro"', 'unit = "\\u202eeuro"', "response.unit", "has U+202E RIGHT-TO-LEFT OVERRIDE, which turns"),
+    ('"female", "male"]', '"female", "ma\\u2067le"]', "features[2].levels[2]", "has U+2067 RIGHT-TO-LEFT ISOLATE"),
+    ('column = "age"', 'column = "\\u202bage\\u202c"', "features[1].column", "U+202B RIGHT-TO-LEFT EMBEDDING"),
     ("epsilon = 7.0", 'epsilon = 7.0\nrule = "advanced"', "budget.rule", "'basic' or 'zcdp'"),
     ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = 0", "budget.subject_epsilon", "greater than 0"),
     ("epsilon = 7.0", "epsilon = 7.0\nsubject_epsilon = inf", "budget.subject_epsilon", "finite"),

@@ -92,7 +92,7 @@ def test_rejected_ids_are_the_operators_alone(tmp_path: Path, home: Path) -> Non
         listed = {row["id"]: row["reason"] for row in csv.DictReader(file)}
     bad = {str(i) for i in BAD}
     assert bad - {"859", "911"} <= set(listed)  # a broken line bears no id
-    assert listed["41"] == "age: is out of bounds; must be in [20, 60] year"
+    assert listed["41"] == "age: is out of bounds; must be in [20, 60] (unit: year)"
     assert listed["163"] == "sex: is not a level; must be one of female, male"
     assert listed["1201 (row 2001)"] == "a later row of the same id"
     assert {f"row {n}" for n in (859, 911, 2002, 2003, 2004, 2005)} <= set(listed)

@@ -16,7 +16,7 @@ def test_offer(run: Run, path: Path, tmp_path: Path) -> None:
     path.with_name("answers.csv").unlink()
     found = run("offer", path)
     assert (found.code, found.err) == (0, "")
-    assert "pay (must be in [0, 80] euro)" in found.out
+    assert "You report pay, which must be in [0, 80] (unit: euro), and also" in " ".join(found.out.split())
     assert "Guarantees" not in found.out
     spoken = run("offer", path, "--json").json
     *offered, check = spoken["sections"]
@@ -48,7 +48,8 @@ def test_check(run: Run, tmp_path: Path) -> None:
     assert tree(tmp_path) == before  # it writes nothing
     assert found.out.count("private: for the operator alone") == found.out.count(" PRIVATE ") == 2
     for line in (r"rows read +2,001", r"usable records +1,997", r"rejected rows +4",
-                 r"slots without a usable record.* 3", r"age: is out of bounds; must be in \[20, 60\] year +1",
+                 r"slots without a usable record.* 3",
+                 r"age: is out of bounds; must be in \[20, 60\] \(unit: year\) +1",
                  r"41 +sex: is not a level", r"41 \(row 2001\) +a later row of the same id"):
         assert re.search(line, found.out), line
     assert "sex: 1 cell is not a level" in found.out

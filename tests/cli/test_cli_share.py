@@ -109,7 +109,7 @@ def test_a_record_from_the_input(
     ("age=40,sex=male", "pay is missing; must give age, sex, pay"),
     ("age=40,sx=male,pay=41.5", "'sx' is not a column of this campaign; did you mean 'sex'?"),
     ("age=40,sex=male,pay=41.5,id=7", "'id' is not a column of this campaign"),
-    ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] year"),
+    ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] (unit: year)"),
     ("age=40,sex=else,pay=41.5",
      "must be one of female, male; change the value: such a record counts as empty, and is paid nothing"),
     ("age=40,sex=male,pay=lots", "'lots' is not a number"),

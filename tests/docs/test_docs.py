@@ -136,3 +136,7 @@ def test_readme_commands_exist() -> None:
     assert all(re.search(rf"^  {verb} ", shown.stdout, flags=re.MULTILINE) for verb in verbs)
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     assert set(re.findall(r"make ([a-z-]+)", text)) <= targets
+
+
+def test_the_readme_has_at_most_250_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 250

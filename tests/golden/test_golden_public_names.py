@@ -25,6 +25,7 @@ from confide.contract import ConfideDeprecationWarning
 THEN: dict[str, dict[str, Any]] = json.loads((FOLDER / "public_names.json").read_text(encoding="utf-8"))
 """Package -> name -> what it took and had: `former_names.py` wrote it there."""
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
+UPGRADE = CHANGELOG.parent / "docs" / "how-to" / "upgrade.md"
 
 GONE = {
     "confide.*.hidden_streams": "`unreleased_streams`; of a mechanism of one's own, `hidden_streams` is heard",
@@ -166,6 +167,18 @@ def test_the_changelog_tells_of_what_is_gone() -> None:
     assert reported is not None
     names = {gone.partition("(")[0].removeprefix("confide.") for gone in GONE}
     assert [name for name in sorted(names) if name.rpartition(".")[2] not in reported[0]] == []
+
+
+def test_the_page_on_upgrading_lists_the_names_that_raise() -> None:
+    """Whole names: what went of the others stands in the changelog."""
+    names = {f"{package}.{name}" for package in THEN for name in THEN[package]} & found()
+    said = UPGRADE.read_text(encoding="utf-8").partition("### Names that no longer work")[2].partition("\n###")[0]
+    rows = re.findall(r"^\| `(confide\.\w+\.audit)` \| (.*?) \|", said, re.MULTILINE)
+    assert {f"{package}.{name}" for package, row in rows for name in re.findall(r"`(\w+)`", row)} == names
+    assert f"The following {len(names)} names raise" in said
+    for call in re.findall(r"audit\((confide[\w.]+)\(\.\.\.\)\)", said):
+        module, _, name = call.rpartition(".")
+        assert hasattr(importlib.import_module(module), name)
 
 
 def test_what_is_lost_is_found() -> None:

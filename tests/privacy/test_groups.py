@@ -292,7 +292,7 @@ def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
 
 @pytest.mark.parametrize(("neighbours", "between"), [
     (REPLACED, "your record is one of two"), (Relation.EDGES_OF_ONE, "your contacts are one of two sets"),
-    (Relation.BIT, "your record is one of two that differ in one bit")])
+    (Relation.BIT, "your record is yes or no")])
 def test_one_step_is_said_to_be_what_it_is(neighbours: Relation, between: str) -> None:
     made = (promise(PureDP(1.0), neighbours=neighbours),)
     said = guess_in_words(Promising(promises=made, spends=()), made, Audience.PUBLIC)

@@ -62,7 +62,7 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
     (Relation.REPLACE, "that a person's record is one of two"),
     (Relation.ADD_OR_REMOVE, "that the data hold a given record of a person, or no record of this person"),
     (Relation.EDGES_OF_ONE, "that a person's contacts are one of two sets"),
-    (Relation.BIT, "that a person's record is one of two, which differ in one bit")])
+    (Relation.BIT, "that a person's answer is yes or no")])
 def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, known: str) -> None:
     (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])
     assert f"somebody knows {known}, and thinks at first that both are equally likely" in said

@@ -161,7 +161,7 @@ def test_what_a_number_must_be():
     found = whole.encode([-3, 0, 1, 9, 40, 2.5, None, float("nan"), float("inf"), "7"])
     assert found.values.tolist() == [0, 0, 0, 2, 2, 0, 0, 0, 0, 2]
     assert found.problems.tolist() == [0, 0, 0, 0, 0, 5, 1, 1, 2, 0]
-    assert whole.reason(5) == "v: is not a whole number; must be a whole number in [0.5, 9.5] cm"
+    assert whole.reason(5) == "v: is not a whole number; must be a whole number in [0.5, 9.5] (unit: cm)"
     reject = Binned(column="v", lower=0, upper=9, bins=3)
     assert reject.encode([-1, 10, 9]).problems.tolist() == [3, 3, 0]
 
@@ -172,7 +172,7 @@ def test_unequal_bins():
     assert age.names == ("age in [0, 18)", "age in [18, 25)", "age in [25, 40)", "age in [40, 65)", "age in [65, 100]")
     assert age.encode([0, 17.999, 18, 24, 25, 64, 65, 100, 101, None]).values.tolist() == [0, 0, 1, 1, 2, 3, 4, 4, 0, 0]
     assert age.encode([-1, 100, 101]).problems.tolist() == [3, 0, 3]
-    assert age.reason(3) == "age: is out of bounds; must be in [0, 100] years"
+    assert age.reason(3) == "age: is out of bounds; must be in [0, 100] (unit: years)"
     assert (age.lower, age.upper, age.count, age.edges) == (0, 100, 5, (0, 18, 25, 40, 65, 100))
     assert age == Binned(column="age", edges=np.array([0, 18, 25, 40, 65, 100]), unit="years")
     assert age != Binned(column="age", edges=(0, 18, 25, 40, 66, 100), unit="years")

@@ -177,7 +177,7 @@ def test_a_bad_response_makes_the_record_null():
     rejected = {}
     (records,) = read_records(source, design=DESIGN, response=WAGE, roster=Roster(2), rejected=rejected)
     assert records.index.tolist() == [1]
-    assert rejected == {"1": "wage: is out of bounds; must be in [0, 80] USD"}
+    assert rejected == {"1": "wage: is out of bounds; must be in [0, 80] (unit: USD)"}
     assert len(list(read_records(source, design=DESIGN, response=WAGE, roster=Roster(2)))) == 1
 
 

@@ -132,21 +132,21 @@ SEX = Category(column="sex", levels=("female", "male"))
 
 
 @pytest.mark.parametrize(("role", "value", "message"), [
-    (AGE, 17, "age: 17 is out of bounds; must be in [18, 1234567] years"),
-    (AGE, " 17 ", "age: ' 17 ' is out of bounds; must be in [18, 1234567] years"),
-    (AGE, "old", "age: 'old' is not a number; must be in [18, 1234567] years"),
-    (AGE, None, "age: no value is given; must be in [18, 1234567] years"),
-    (AGE, "", "age: no value is given; must be in [18, 1234567] years"),
-    (AGE, NAN, "age: no value is given; must be in [18, 1234567] years"),
-    (AGE, INF, "age: inf is not finite; must be in [18, 1234567] years"),
-    (AGE, [20], "age: [20] is not a number; must be in [18, 1234567] years"),
-    (AGE, {"a": 1}, "age: {'a': 1} is not a number; must be in [18, 1234567] years"),
-    (AGE, np.datetime64("2020-01-01"), "age: 2020-01-01 is not a number; must be in [18, 1234567] years"),
-    (AGE, "x" * 1000, "age: '" + "x" * 56 + "... is not a number; must be in [18, 1234567] years"),
+    (AGE, 17, "age: 17 is out of bounds; must be in [18, 1234567] (unit: years)"),
+    (AGE, " 17 ", "age: ' 17 ' is out of bounds; must be in [18, 1234567] (unit: years)"),
+    (AGE, "old", "age: 'old' is not a number; must be in [18, 1234567] (unit: years)"),
+    (AGE, None, "age: no value is given; must be in [18, 1234567] (unit: years)"),
+    (AGE, "", "age: no value is given; must be in [18, 1234567] (unit: years)"),
+    (AGE, NAN, "age: no value is given; must be in [18, 1234567] (unit: years)"),
+    (AGE, INF, "age: inf is not finite; must be in [18, 1234567] (unit: years)"),
+    (AGE, [20], "age: [20] is not a number; must be in [18, 1234567] (unit: years)"),
+    (AGE, {"a": 1}, "age: {'a': 1} is not a number; must be in [18, 1234567] (unit: years)"),
+    (AGE, np.datetime64("2020-01-01"), "age: 2020-01-01 is not a number; must be in [18, 1234567] (unit: years)"),
+    (AGE, "x" * 1000, "age: '" + "x" * 56 + "... is not a number; must be in [18, 1234567] (unit: years)"),
     (SEX, "Male", "sex: 'Male' is not on the list; must be one of female, male"),
     (SEX, 1, "sex: 1 is not on the list; must be one of female, male"),
     (SEX, [1], "sex: [1] is not a level; must be one of female, male"),
-    (AGE, [[1], [2, 3]], "age: [[1], [2, 3]] is not a number; must be in [18, 1234567] years"),
+    (AGE, [[1], [2, 3]], "age: [[1], [2, 3]] is not a number; must be in [18, 1234567] (unit: years)"),
     (SEX, None, "sex: no value is given; must be one of female, male"),
 ])
 def test_a_participant_reads_what_is_wrong(role, value, message):
@@ -154,7 +154,7 @@ def test_a_participant_reads_what_is_wrong(role, value, message):
 
 
 def test_a_participant_reads_what_is_wrong_with_a_number_too_long_to_write():
-    assert AGE.encode_one(10**5000) == (0, "age: the value is not a number; must be in [18, 1234567] years")
+    assert AGE.encode_one(10**5000) == (0, "age: the value is not a number; must be in [18, 1234567] (unit: years)")
 
 
 def test_a_participant_may_write_a_number_as_text():
@@ -163,7 +163,7 @@ def test_a_participant_may_write_a_number_as_text():
 
 
 def test_reasons_contain_no_value():
-    assert AGE.reason(1) == "age: is missing or not a number; must be in [18, 1234567] years"
+    assert AGE.reason(1) == "age: is missing or not a number; must be in [18, 1234567] (unit: years)"
     assert SEX.reason(4) == "sex: is not a level; must be one of female, male"
     assert Category(column="c", levels=tuple("abcdefghijklmnop")).limit().endswith("k, l, ...")
 

@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from confide.contract.digests import canonical, digest
+from confide.contract.direction_marks import UNTURNED, character, check_directions
 from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
@@ -78,8 +79,7 @@ def _misspelt(name: str) -> str:
     invisible = next((each for each in name if each != " " and (
         not each.isprintable() or not re.fullmatch(_WORD, each))), None)
     if invisible is not None:
-        called = unicodedata.name(invisible, "")
-        found.append(f"has a letter that does not show, U+{ord(invisible):04X}{f' {called}' if called else ''}")
+        found.append(f"has a letter that does not show, {character(invisible)}")
     return " and ".join(found)
 
 
@@ -135,8 +135,9 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
     """Read and validate a campaign file.
 
     Raises:
-        InvalidInput: the file is unreadable, not TOML, or of another format; its kind or a key is unknown; or a value
-            is out of range. The message names the key.
+        InvalidInput: the file is unreadable, not TOML, or of another format; its kind or a key is unknown; a value is
+            out of range; or a text has a character that turns the direction of the text around it. The message names
+            the key.
     """
     path = as_path("campaign", path)
     there = path.absolute()
@@ -148,12 +149,14 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
     return parse(read_bytes("campaign", there), path)
 
 
-def parse(data: bytes, path: Path) -> CampaignFile:
+def parse(data: bytes, path: Path, *, stored: bool = False) -> CampaignFile:
     """Validate the contents of a campaign file.
 
     Args:
         data: the bytes of the file.
         path: the path of the file, for messages and for relative paths in the file. The file need not exist.
+        stored: whether the file is part of a pack or of an open campaign. Version 0.1.0 accepted texts with characters
+            that turn the direction of the text around them, so a stored file may have them.
 
     Raises:
         InvalidInput: for the same reasons as in `load`, once the file is read.
@@ -184,6 +187,8 @@ def parse(data: bytes, path: Path) -> CampaignFile:
         head, config = _tables(implementation, today)
     except InvalidInput as error:
         raise words.as_written(error, document) from None
+    if not stored:
+        check_directions(document)
     return CampaignFile(path=path, title=head.title, kind=implementation, budget=head.budget, config=config, text=text,
                         document=today, words=words)
 
@@ -238,7 +243,16 @@ def schema(name: str) -> dict[str, Any]:
     out["properties"]["kind"] = {"const": name}
     out["title"] = f"confide campaign of kind {name}"
     out["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    _limit_texts(out)
     return out
+
+
+def _limit_texts(part: Any) -> None:
+    """Let every text of a schema without a pattern have the one of `check_direction`."""
+    if isinstance(part, dict) and part.get("type") == "string" and not part.keys() & {"pattern", "enum", "const"}:
+        part["pattern"] = UNTURNED
+    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _limit_texts(each)
 
 
 def _nearest(key: str, known: Collection[str]) -> str:

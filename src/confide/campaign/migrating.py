@@ -209,7 +209,7 @@ def look(name: str) -> Looked:
         return Looked(path=path, what=other)
     data = read_bytes("file", path)
     try:
-        file = parse(data, path)
+        file = parse(data, path, stored=True)
     except InvalidInput as error:
         if error.field == "campaign":  # of the whole file, which is named
             raise
@@ -333,7 +333,7 @@ def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
     for place, new in reversed(found):
         text = text[: place.start] + _literal(new, file.text[place.start]) + text[place.end :]
     if found:
-        said = parse(text.encode(), file.path)
+        said = parse(text.encode(), file.path, stored=True)
         if repr(file.document) != repr(tomllib.loads(text)) or said.digest != file.digest:
             raise ConfideError(f"{file.path} would have another meaning with the present words, because of a fault in "
                                "confide; nothing was written")

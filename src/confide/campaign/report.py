@@ -41,9 +41,10 @@ _STYLE = _FIRST_STYLE + """\
 figure svg { display: block; box-sizing: border-box; width: 100%; overflow: visible; padding: 0; }
 .scroll + .scroll { margin-top: 1.6rem; } .found > h2 + p { font-size: 1.35rem; line-height: 1.35; margin: 1.2rem 0; }
 td.number { white-space: nowrap; } section.folded { margin-top: .6rem; border-top: 1px solid var(--line); }
+body { overflow-wrap: anywhere; } th, td { overflow-wrap: break-word; max-width: 30rem; }
 summary { cursor: pointer; padding: .6rem 0; } summary h2 { display: inline; font-size: 1.05rem; margin: 0; }
 @media print { details::details-content { content-visibility: visible; display: block; block-size: auto; }
-        section.folded { break-inside: auto; } figure, tr { break-inside: avoid; } }
+        th, td { max-width: 14rem; } section.folded { break-inside: auto; } figure, tr { break-inside: avoid; } }
 """
 
 Drawn = Literal["all", "checked", "none"]

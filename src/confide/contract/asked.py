@@ -61,7 +61,7 @@ class Field:
         >>> way.problem("car"), way.problem("by air")
         ('', 'is not on the list; must be one of bus, car')
         >>> Field(column="age", label="age", form="number", lowest=20.0, highest=60.0, unit="years").problem("61")
-        'is out of bounds; must be at least 20 and at most 60 years'
+        'is out of bounds; must be at least 20 and at most 60'
     """
 
     column: str
@@ -122,9 +122,7 @@ class Field:
         return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
     def limit(self) -> Worded:
-        """Description of the texts that the field accepts. The unit and the choices are written as in the campaign
-        file.
-        """
+        """Description of the texts that the field accepts. The choices are written as in the campaign file."""
         if self.form == "choice":
             shown = f"{', '.join(self.choices[:_SHOWN])}{', ...' * (len(self.choices) > _SHOWN)}"
             return worded("must be one of %(choices)s", choices=shown)
@@ -137,18 +135,19 @@ class Field:
         return found
 
     def _range(self) -> Worded:
-        """The accepted numbers as whole phrases, so that they can be translated; the unit follows the last number."""
-        unit = f" {self.unit}" if self.unit else ""
-        low, high = self.lowest, "" if self.highest is None else f"{self.highest:.12g}{unit}"
+        """The accepted numbers as whole phrases, so that they can be translated, without the unit: it stands beside the
+        question, and nobody knows its plural.
+        """
+        low, high = self.lowest, "" if self.highest is None else f"{self.highest:.12g}"
         if self.above is not None and (low is None or self.above >= low):
-            start = f"{self.above:.12g}{'' if high else unit}"
+            start = f"{self.above:.12g}"
             if self.whole:
                 return worded("must be a whole number above %(low)s and at most %(high)s", low=start, high=high) \
                     if high else worded("must be a whole number above %(low)s", low=start)
             return worded("must be above %(low)s and at most %(high)s", low=start, high=high) \
                 if high else worded("must be above %(low)s", low=start)
         if low is not None:
-            start = f"{low:.12g}{'' if high else unit}"
+            start = f"{low:.12g}"
             if self.whole:
                 return worded("must be a whole number at least %(low)s and at most %(high)s", low=start, high=high) \
                     if high else worded("must be a whole number at least %(low)s", low=start)
@@ -157,9 +156,6 @@ class Field:
         if high:
             return worded("must be a whole number at most %(high)s", high=high) if self.whole else worded(
                 "must be at most %(high)s", high=high)
-        if self.unit:
-            return worded("must be a whole number of %(unit)s", unit=self.unit) if self.whole else worded(
-                "must be a number of %(unit)s", unit=self.unit)
         return worded("must be a whole number") if self.whole else worded("must be a number")
 
     def to_dict(self) -> dict[str, Any]:

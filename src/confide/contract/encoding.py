@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.digests import digest
+from confide.contract.direction_marks import already_judged
 from confide.contract.errors import InvalidInput
 from confide.contract.upgrades import newest, type_said
 from confide.contract.wire import named, wire_name, wire_of, wire_parts, word_of
@@ -261,7 +262,8 @@ def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns:
             raise InvalidInput(key, f"is of type {wire_name(part)}, which this field of {name} does not accept")
         given[own] = part
     try:
-        return kind(**given)
+        with already_judged():
+            return kind(**given)
     except TypeError:
         raise InvalidInput("type", f"{name} cannot be rebuilt from {', '.join(sorted(parts))}") from None
 

@@ -253,7 +253,7 @@ def guess_in_words(
     your = "a person's" if somebody else "your"
     between, others = f"{your} {thing} is one of two", f"the {thing}s of all other people"
     if units == (Relation.BIT,):
-        between = f"{your} {thing} is one of two that differ in one bit"
+        between = f"{your} {thing} is yes or no"
     elif units == (Relation.EDGES_OF_ONE,):
         between, others = f"{your} contacts are one of two sets", "all other contacts"
     guess = f"{seen.strip().capitalize()}, they guess" if seen else "They guess"

@@ -131,7 +131,7 @@ _BELOW = math.nextafter(1.0, 0.0)
 _KNOWN = {Relation.REPLACE: "that a person's record is one of two",
           Relation.ADD_OR_REMOVE: "that the data hold a given record of a person, or no record of this person",
           Relation.EDGES_OF_ONE: "that a person's contacts are one of two sets",
-          Relation.BIT: "that a person's record is one of two, which differ in one bit"}
+          Relation.BIT: "that a person's answer is yes or no"}
 
 _TOWARDS = {"public": "the public", "others": "all other people together", "collector": "the collector",
             "fellows": "fellow participants"}

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.contract.checks import finite, joined, whole
+from confide.contract.direction_marks import check_direction, check_directions
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
 from confide.privacy.accounting import written, written_up
@@ -93,7 +94,8 @@ class Binned:
             from the data.
 
     Raises:
-        InvalidInput: a field is out of range, or the bins are defined both by `edges` and by `bins`, or in neither way.
+        InvalidInput: a field is out of range; the bins are defined both by `edges` and by `bins`, or in neither way; or
+            `column` or `unit` has a character that turns the direction of the text around it.
 
     Source: spec query_release F (the published binning).
 
@@ -124,6 +126,8 @@ class Binned:
         object.__setattr__(self, "edges", bins if isinstance(bins, tuple) else None)
         object.__setattr__(self, "whole", flag("whole", self.whole))
         outside_and_unit(self.out_of_bounds, self.unit)
+        check_direction("column", self.column)
+        check_direction("unit", self.unit)
         if self.whole and max(abs(lower), abs(upper)) > _EXACT:
             raise InvalidInput("whole", f"is set for a column with bounds up to {max(abs(lower), abs(upper)):.6g}",
                                "bounds must be in [-2^53, 2^53], where 64-bit floats have all whole numbers")
@@ -255,7 +259,7 @@ class Binned:
     def limit(self) -> str:
         """The accepted values, in words."""
         what = "a whole number in " if self.whole else "in "
-        return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
+        return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + f" (unit: {self.unit})" * bool(self.unit)
 
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""
@@ -280,7 +284,7 @@ class Levels:
             levels into 65 bins.
 
     Raises:
-        InvalidInput: a field is out of range.
+        InvalidInput: a field is out of range, or a text has a character that turns the direction of the text around it.
 
     Example:
         >>> Levels(column="sex", levels=("female", "male")).names
@@ -296,6 +300,8 @@ class Levels:
     def __post_init__(self) -> None:
         role = Category(column=self.column, levels=self.levels)
         object.__setattr__(self, "levels", role.levels)
+        check_direction("column", self.column)
+        check_directions(self.levels, "levels")
         if self.bins is not None:
             object.__setattr__(self, "bins", _bins(self.bins))
         elif len(self.levels) > MOST_CELLS:
@@ -360,7 +366,8 @@ class Bit:
             named or neither.
 
     Raises:
-        InvalidInput: only one text is named, or both texts are equal.
+        InvalidInput: only one text is named, both texts are equal, or a text has a character that turns the direction
+            of the text around it.
 
     Example:
         >>> Bit(column="smoker").encode([True, "0", 2, None])
@@ -385,6 +392,8 @@ class Bit:
             false, true = Category(column=self.column, levels=(self.false, self.true)).levels  # type: ignore[arg-type]
             object.__setattr__(self, "false", false)
             object.__setattr__(self, "true", true)
+        for name in ("column", "true", "false"):
+            check_direction(name, getattr(self, name))
 
     @cached_property
     def category(self) -> Category | None:

@@ -177,14 +177,14 @@ def field_of(role: Role, *, label: str = "", note: str = "") -> Field:
         ('bad', 'good')
         >>> clipped = field_of(Numeric(column="age", lower=20, upper=60, out_of_bounds="clip", unit="years"))
         >>> clipped.highest, clipped.note
-        (None, 'From 20 to 60 years. A number beyond these ends counts as the nearer one.')
+        (None, 'From 20 to 60 (unit: years). A number beyond these ends counts as the nearer one.')
     """
     name = label or role.column
     if isinstance(role, Category):
         return Field(column=role.column, label=name, form="choice", choices=role.levels, note=note)
     unit = role.unit if isinstance(role, Numeric) else ""
     if isinstance(role, Numeric) and role.out_of_bounds == "clip":
-        ends = f"From {role.lower:.12g} to {role.upper:.12g}{f' {unit}' if unit else ''}. {MOVED}"
+        ends = f"From {role.lower:.12g} to {role.upper:.12g}{f' (unit: {unit})' * bool(unit)}. {MOVED}"
         return Field(column=role.column, label=name, form="number", unit=unit,
                      note=" ".join(filter(None, (note, ends))))
     low, high = (end if math.isfinite(end) else None for end in (role.lower, role.upper))

@@ -149,7 +149,7 @@ class Numeric:
 
     def limit(self) -> str:
         """The accepted values, as text."""
-        return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
+        return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" + f" (unit: {self.unit})" * bool(self.unit)
 
     def reason(self, problem: int) -> str:
         """Text on the meaning of a problem code, without private values."""

@@ -33,7 +33,7 @@ from service.parts import PASSWORD
 
 __all__ = [
     "Desk", "Visitor", "accepted", "altered", "at_offer", "free_port", "kept", "leaving", "opened_by", "running",
-    "unpacked", "verified",
+    "too_wide", "unpacked", "verified",
 ]
 
 WIDE, HIGH = 1000, 700
@@ -91,9 +91,15 @@ def accepted(page: Page) -> None:
     before = page.viewport_size
     assert before is not None
     page.set_viewport_size({"width": PHONE["width"], "height": before["height"]})
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wide = too_wide(page)
     page.set_viewport_size(before)
     assert wide <= 0, f"{page.url} is {wide} pixels too wide"
+
+
+def too_wide(page: Page) -> int:
+    """By how many pixels the page is wider than the screen; 0 if it fits."""
+    wide: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return wide
 
 
 def leaving(page: Page) -> str:

@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from scipy.special import expit
 
+from confide.contract import kind
 from confide.privacy.device_odds import of_hundred
 from confide.service.web.page import STATIC
 from service.language.pseudo import in_brackets, outside
 from service.parts import PASSWORD
-from service.web.browsing import accepted, altered, at_offer, kept, leaving, opened_by, running
+from service.web.browsing import Desk, accepted, altered, at_offer, kept, leaving, opened_by, running, too_wide
 
 
 def wire(page: Page) -> list[str]:
@@ -377,6 +378,29 @@ def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> 
             page.goto(base + path)
             accepted(page)
         context.close()
+
+
+def test_long_names_are_not_wider_than_a_telephone(chromium: Browser, tmp_path: Path) -> None:
+    """A title, a level, a unit and a column without a blank, on every page that names them."""
+    names = {"What do age and sex say about hours of sleep?": "T" * 10_000, '"male"': f'"{"M" * 120}"',
+             '"hours"': f'"{"h" * 80}"', '"age"': f'"{"a" * 120}"', "sleep survey": "s" * 100}
+    text = kind("regression").template
+    for old, new in names.items():
+        assert old in text
+        text = text.replace(old, new)
+    with running(tmp_path) as (base, parts):
+        draft = parts.drafts.new(text, parts.operators.all()[0].number).number
+        desk = Desk(chromium, base, phone=True, watched=False)
+        desk.logs_in()
+        wide = {path: too_wide(desk.see(path)) for path in ("/desk", f"/desk/drafts/{draft}")}
+        number = parts.drafts.open(draft).number
+        ((_, code),) = parts.invitations.invite(number, [0])
+        for path in ("/", f"/campaigns/{number}", "/desk", f"/desk/campaigns/{number}", "/desk/ledger"):
+            wide[path] = max(wide.get(path, 0), too_wide(desk.see(path)))
+        desk.joins(f"{base}/join#{code}")
+        wide |= {"/mine": too_wide(desk.page), "/mine/withdraw": too_wide(desk.see("/mine/withdraw"))}
+        assert {path: found for path, found in wide.items() if found > 0} == {}
+        desk.context.close()
 
 
 @pytest.mark.slow

@@ -1,10 +1,14 @@
 """Pictures in a real browser, whose letters are wider than those of the drawing software: no text is cut, none lies on
-another one.
+another one, and none is shortened.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -17,8 +21,9 @@ from confide.charts.plotted import Curves, plotted
 from confide.charts.shapes import distinguished
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts
-from confide.contract.presentation import Picture, Section, Text
+from confide.contract.presentation import Picture, Section, Table, Text
 from golden.golden_files import campaign, pack
+from service.web.browsing import too_wide
 
 _NAMES = [f"{k}. married, with {k} children, owns a home"[:40].ljust(40, "s") for k in range(1, 13)]
 _FONTS = ("sans-serif", pytest.param("Liberation Sans", marks=pytest.mark.slow))
@@ -33,6 +38,7 @@ _MEASURE = """
     texts.forEach(([said, box], place) => {
         if (Math.min(box.left - out.left, out.right - box.right, box.top - out.top, out.bottom - box.bottom) < -1)
             faults.push(said + " is cut");
+        if (said.includes("\u2026")) faults.push(said + " is shortened");
         for (const [other, its] of texts.slice(place + 1))
             if (Math.min(box.right, its.right) - Math.max(box.left, its.left) > scale
                 && Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top) > 2 * scale)
@@ -104,18 +110,50 @@ def test_no_text_of_a_picture_is_cut_or_covered(chromium: Browser, font: str) ->
     assert _faults(chromium, list(_long()), font=font) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [
     "bits_illness", "pairs_exam", "costs_sleep", "bundles_tools", "matching_courses", "program_places",
-    "queries_marginal_fit", "regression_rent", "search_ring"])
+    "queries_marginal_fit", "regression_rent", "search_ring", "mean_hours"])
 def test_no_text_of_a_kind_s_pictures_is_cut_or_covered(chromium: Browser, name: str) -> None:
     """Its result page and its plan, as they are and with long names."""
     it = campaign(name)
     outcome = PublicOutcome(**public_parts(read_folder(pack(name), field="pack", tables=False).files))
     found = pictures(sections(it.file, it.plan, outcome))
     assert found
-    assert _faults(chromium, found) == []
-    assert _faults(chromium, [_renamed(each) for each in found]) == []
+    assert _faults(chromium, [*found, *(_renamed(each) for each in found)]) == []
+
+
+@pytest.mark.parametrize("limit", [60, 180])
+def test_a_label_that_is_shortened_is_seen(chromium: Browser, limit: int) -> None:
+    """As the drawing software does by itself, where nothing else is written."""
+    (picture,) = intervals([(name, "one", 0.5, 0.4, 0.6) for name in _NAMES], title="T", axis="share", alt="a")
+    assert _faults(chromium, [picture]) == []
+    limited = json.loads(re.sub(r'"labelLimit": \d+', f'"labelLimit": {limit}', json.dumps(picture.spec)))
+    assert limited != picture.spec
+    found = _faults(chromium, [replace(picture, spec=limited)])
+    assert [fault for fault in found if fault.endswith("is shortened")]
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+@pytest.mark.parametrize("width", [390, 700])
+def test_long_names_are_not_wider_than_the_page(
+    chromium: Browser, media: Literal["screen", "print"], width: int
+) -> None:
+    """Names without a blank: 700 pixels are a sheet of paper, on which nothing scrolls."""
+    one, other = "W" * 120, "M" * 120
+    table = Table(columns=("level", one, "value"), rows=((one, other, 1234.567), ("age", other, 0.25)), note=one)
+    html = page("A" * 10_000, "B" * 300, [
+        Section(title="Result", found=True, blocks=(Text((f"{one} is at {other}.",)), table)),
+        Section(title=one, folded=True, blocks=(Text((other,)), table)),
+        Section(title="Drawn", private=True, blocks=tuple(intervals(
+            [(one, "a", 0.1, 0.05, 0.15), (other, "a", 0.2, 0.1, 0.3)], title=one, axis=other, alt=one)))])
+    tab = chromium.new_page(viewport={"width": width, "height": 900})
+    tab.set_content(html)
+    tab.emulate_media(media=media)
+    assert too_wide(tab) == 0
+    if (media, width) == ("print", 700):
+        assert tab.evaluate('Array.from(document.querySelectorAll(".scroll")).every(it => '
+                            "it.scrollWidth <= it.clientWidth)")
+    tab.close()
 
 
 def test_what_is_folded_is_open_in_print(chromium: Browser) -> None:

@@ -126,9 +126,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
         record = config.record
         return [Field(
             column=record.column, label=record.question, form="number", unit=record.unit, required=False,
-            note=f"Give a number from {record.low:.12g} to "
-                 f"{record.high:.12g}{f' {record.unit}' if record.unit else ''}. {MOVED} The number itself does not "
-                 "leave your device. Leave it empty to send nothing.")]
+            note=f"Give a number from {record.low:.12g} to {record.high:.12g}"
+                 f"{f' (unit: {record.unit})' * bool(record.unit)}. {MOVED} The number itself does not leave your "
+                 "device. Leave it empty to send nothing.")]
 
     def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
         """The fields that the operator adds to a participant's row: none in this kind."""

@@ -217,7 +217,7 @@ class _Verifier:
             return None
 
     def _parsed(self) -> CampaignFile:
-        return parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN)
+        return parse(self.folder[CAMPAIGN], self.folder.place / CAMPAIGN, stored=True)
 
     def guarantees(self) -> str:
         return promises.guarantees(self.outcome, json_of(self.folder[MANIFEST])["guarantees"], self.other)

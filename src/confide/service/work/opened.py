@@ -174,7 +174,7 @@ class Opened:
         if row is None:
             raise Unknown("campaign", number)
         folder = campaign_folder(self._store, number)
-        file = parse(row.text.encode("utf-8"), folder / f"{row.name}.toml")
+        file = parse(row.text.encode("utf-8"), folder / f"{row.name}.toml", stored=True)
         found = OpenedCampaign(number, Campaign(file, self._store.home), folder)
         found.campaign.plan, found.identities  # noqa: B018 - computed with the reading, once
         with self._lock:

@@ -185,7 +185,7 @@ def offer(plan: PlannedRegression) -> list[Section]:
                "payment, so you never owe anything." if f.deposit_coins else "")
     but = f", except with probability {delta:g}," if delta else ""
     return [
-        answer(Question.REPORT, f"You report {response.column} ({response.limit()}), and also {asked}, which the "
+        answer(Question.REPORT, f"You report {response.column}, which {response.limit()}, and also {asked}, which the "
                                 "operator checks.", _about(response)),
         answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
                               "published coefficients, two noisy estimates for the payments, and a random split of the "

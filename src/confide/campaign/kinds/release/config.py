@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from confide.campaign.kinds.skeleton import Positive
+from confide.contract.direction_marks import already_judged
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import FileTable, Keys, keys_of
 from confide.privacy.accounting import written
@@ -81,7 +82,8 @@ class BinnedColumn(Keys):
 
     def roles(self) -> tuple[Binned, ...]:
         """The public role of the column, as a tuple with one entry."""
-        return (Binned(**self.model_dump(exclude_none=True)),)
+        with already_judged():
+            return (Binned(**self.model_dump(exclude_none=True)),)
 
 
 class LevelsColumn(Keys):
@@ -94,7 +96,8 @@ class LevelsColumn(Keys):
 
     def roles(self) -> tuple[Levels, ...]:
         """The public role of the column, as a tuple with one entry."""
-        return (Levels(**self.model_dump()),)
+        with already_judged():
+            return (Levels(**self.model_dump()),)
 
 
 class BitColumn(Keys):
@@ -109,7 +112,8 @@ class BitColumn(Keys):
         """The public roles of the columns, one for each named column."""
         names = (self.column,) if isinstance(self.column, str) else self.column
         texts: dict[str, Any] = {"true": self.true, "false": self.false}
-        return tuple(Bit(column=name, **texts) for name in names)
+        with already_judged():
+            return tuple(Bit(column=name, **texts) for name in names)
 
 
 class RandomQueries(Keys):
