@@ -72,7 +72,7 @@ def test_promises_are_read_in_the_words_of_today() -> None:
      "largest single payment, for any number of participants\t51.01 EUR"),
     ("every payment lies between\t-6.80 USD and 7.10 USD", "range of every payment\t-6.80 USD to 7.10 USD"),
     ("Excess of any row, of what is delivered is at most 0, but with probability 0.05.",
-     "Excess of any row, for the delivered parts is at most 0, except with probability 0.05."),
+     "Excess of the delivered parts over the supply of any row is at most 0, except with probability 0.05."),
     ("Losses are Renyi divergences of order 2. Towards the operator at most 25 nats, towards the public at most "
      "3.812, and your contract says how much it is for you: usually less.",
      "Your privacy loss towards the operator is at most 25 nats, and towards the public at most 3.812 nats (Renyi "

@@ -24,7 +24,7 @@ from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
-from confide.contract.words import Measured, number
+from confide.contract.words import Measured, number, percent
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.market import PairMarket, audit_groups
@@ -164,11 +164,28 @@ class PairPages(BitPages):
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit, (one, zero) = plan.market, plan.config.bit, plan.market.liability()
-        heads = ("your report", "for each peer with the same report", "for each peer with the other report")
+        heads = ("your report", "if all your peers send the same report", "if all your peers send the other report")
         rows = tuple((name, *((plan.money(amount), plan.money(0.0)) if it.agreement else
                               (plan.money(0.0), plan.money(amount))))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
-        return Table(columns=heads, rows=rows, note="Your payment is the average over all your peers who take part.")
+        whose = "people of your group" if plan.config.group() is not None else "participants"
+        return Table(columns=heads, rows=rows, note=(
+            f"Your peers are all other {whose}. Mostly, some of them send the same report and some the other, and your "
+            f"payment lies between the two amounts. Example: if half of your peers report {bit.one} and half report "
+            f"{bit.zero}, you are paid {plan.money(one / 2)} for {bit.one}, or {plan.money(zero / 2)} for {bit.zero}. "
+            "Each payment is rounded up to a whole coin."))
+
+    def lied(self, plan: BitPlan) -> list[str]:
+        bit, prior = plan.config.bit, plan.market.prior
+        both = prior.signal_one**2 + prior.covariance
+        return [
+            "The promise holds if all other people send the reports of their devices, and if everybody believes the "
+            f"same before the campaign: one person's answer is {bit.one} with a probability of "
+            f"{percent(prior.signal_one)}, and two people's answers are both {bit.one} with a probability of "
+            f"{percent(both)}.",
+            "The promise covers you if you know your own answer, and do not know why some people's answers are alike. "
+            "Example: people who know to which group they belong are not covered. The promise does not rule out "
+            "agreements: if all people agree to send the same report, they are paid, too."]
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
@@ -208,8 +225,11 @@ class PairPages(BitPages):
                      "upper end"),
             rows=cells,
             note="The share is unbiased for the people who took part. The share is not cut, and may lie outside of 0% "
-                 "to 100%; the ends of its interval are cut to 0% and 100%. The errors cover only the randomisation. "
-                 "They do not cover the choice of the invited people, and the people who stayed away.")]
+                 "to 100%; the ends of its interval are cut to 0% and 100%. The number after +- is in percentage "
+                 "points. It is larger than 1.96 standard errors, because it holds for any answers and any number of "
+                 "participants: the interval follows from Hoeffding's or Chebyshev's inequality, and not from a normal "
+                 "distribution. Rounding up adds a little, too. The errors cover only the randomisation. They do not "
+                 "cover the choice of the invited people, and the people who stayed away.")]
 
 
 def _reach(share: float, low: float, high: float) -> float:
