@@ -166,8 +166,8 @@ class ListedQueries(Keys):
     form: Literal["listed"]
     queries: tuple[tuple[str, ...], ...] = Field(
         min_length=1, max_length=MOST_QUERIES,
-        description="queries, each a list of conditions that hold together; negated conditions are 'sex != male', 'age not "
-                    "in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
+        description="queries, each a list of conditions that hold together; negated conditions are 'sex != male', 'age "
+                    "not in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
 
     def build(self, schema: Schema) -> Workload:
         """The workload of queries about these public columns."""
