@@ -60,7 +60,7 @@ class Belief(Keys):
         "column of each person's group in the file of reports: peers are then people of one group. Without it, "
         "everybody is a peer of everybody")
     beta: tuple[Positive, Positive] | None = Field(default=None, description=
-        "[a, b]: the share of ones is beta(a, b), on average a/(a + b)")
+        "[a, b]: the share of people with the bit 1 is beta(a, b), on average a/(a + b)")
     pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
         default=None, description="[P(both are 1), P(both are 0)] of two people")
 
@@ -110,8 +110,8 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
         rows=tuple((str(row.group), row.size, row.ones, row.best.name, row.gain, "yes" if row.truthful else "no")
                    for row in rows),
         note="The table is about a member who knows their own group and that of their peers, while everybody else "
-             "plays the equilibrium. For this member, the peers' bits say nothing about their own bit, and the best "
-             "report is the one that pays more in that group.")
+             "plays the equilibrium. For this member, the peers' answers say nothing about their own answer, and the "
+             "best report is the one that pays more in that group.")
 
 
 @dataclass(frozen=True)
@@ -250,8 +250,9 @@ def _cheaper(found: BitPlan) -> Section:
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
                  f"probability of an error above {number(error)}"), rows=tuple(rows),
-        note="Probabilities are exact, for the worst number of ones. A smaller epsilon can cost more: noisy reports "
-             "agree less often, so the market must pay more for each agreement."),))
+        note="Probabilities are exact. They are for the worst case: the number of people with the answer "
+             f"{found.config.bit.one} at which the probability is largest. A smaller epsilon can cost more: noisy "
+             "reports agree less often, so the market must pay more for each agreement."),))
 
 
 def _failure(it: PairMarket, error: float) -> float | None:

@@ -151,7 +151,7 @@ def _covers(plan: QueriesPlan) -> str:
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
     """A section on the bound that holds for all answers together, the records that shares refer to, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    points = f"{percent_at_most(held.together).removesuffix('%')} percentage points"
+    points = f"{percent_at_most(held.together).removesuffix('%')} percentage points" if some else ""
     bound = (f"Every answer is within {points} of {compared_with(plan)}. This bound covers "
              f"{held.together_covers}." if some else
              says_nothing("the bound on the error of all answers at once", "any possible error" if held.together >= 1
