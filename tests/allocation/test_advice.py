@@ -84,11 +84,12 @@ def test_each_kind_of_bidders_is_compared_with_its_own_baseline():
     assert not worth_it({"A": below, "B": above})
     one = SinkhornMatch(people=10, goods=2, supply=(3, 2), epsilon=0.5)
     reported = hopeless(one, {"A": below, "B": above}, 61.01, "other ways")
-    assert "at epsilon = 0.5 and 2 copies of a good, SinkhornMatch is not better" in reported.reason
+    assert "at epsilon = 0.5 and 2 copies of the scarcest good, SinkhornMatch is not better" in reported.reason
     assert "people is 0.63 of the optimum. Without any reports, the predicted welfare" in reported.reason
     assert reported.reason.endswith("is 0.65 of the optimum")
-    assert reported.remedy == ("an epsilon of 61.01, or 245 and 367 copies of a good, with the number of bidders "
-                               "multiplied by the same factor (untested), or other ways")
+    assert reported.remedy == ("an epsilon of 61.01, or 245 copies of each good that has 2 now, 367 of each good that "
+                               "has 3 now, with the number of bidders multiplied by the same factor (untested), or "
+                               "other ways")
     assert hopeless(one, {"A": below}, np.inf, "x").remedy == ("no epsilon is enough: offer more copies of the goods, "
                                                                "or x")
 

@@ -217,7 +217,7 @@ def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
     assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
     result = words(it.file.kind.result(it.plan, settled.outcome))
     assert "final price (points, of 400)" in result
-    assert "raise the value of a good to a participant by at most 8. " in result  # .02 of 400 points
+    assert "raise the value of a good to a participant by at most 8 of 400 points. " in result  # .02 of 400 points
     assert Ranks(points=(10, 6, 3)).unit == 10
     assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 

@@ -196,8 +196,8 @@ def test_refusals_name_what_would_do(tmp_path: Path) -> None:
     it = campaign(tmp_path, ("epsilon = 60.0", "epsilon = 5.0"), SCALING)
     with pytest.raises(Refused) as whole:
         it.plan  # noqa: B018
-    assert "at epsilon = 5 and 25 copies of a good, SinkhornMatch is not better than goods assigned" in str(
-        whole.value)
+    assert ("at epsilon = 5 and 25 copies of the scarcest good, the method 'scaling' of [auction] is not better than "
+            "goods assigned") in str(whole.value)
     assert "If only [privacy] epsilon changes, the campaign is possible only with a loss above epsilon = 10" in str(
         whole.value)
     assert "[privacy] epsilon = " not in str(whole.value)

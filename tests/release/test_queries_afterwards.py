@@ -211,7 +211,7 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
                           plan.workload)  # type: ignore[attr-defined]
         shown = words(campaign(tmp_path, method=name, name=name).file.kind.result(plan, outcome))
         assert ("Among many shares, some have larger errors" in shown) == (name == "gaussian")
-        within = f"{math.ceil(1000 * held[name].together) / 10:.1f}%"  # rounded up
+        within = f"{math.ceil(1000 * held[name].together) / 10:.1f} percentage points"  # rounded up
         assert (f"Every answer is within {within} of the true share of the 2,000 records as the run read "
                 f"them. This bound covers {held[name].together_covers}.") in shown
     assert held["gaussian"].single
@@ -260,7 +260,7 @@ def test_pictures(tmp_path: Path) -> None:
                                     Noise.simulated(1))
     for sections, titles in ((it.plan.sections(), ["Predicted error of an answer"]),
                              (it.file.kind.result(it.plan, outcome), ["How frequent each value is",
-                                                                      "The 12 largest answers"])):
+                                                                      "The 12 largest answers without 'not'"])):
         pictures = [block for part in sections for block in part.blocks if isinstance(block, Picture)]
         assert all(picture.alt for picture in pictures)
         assert [picture.spec["title"] for picture in pictures] == titles
@@ -425,7 +425,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Reported)
         assert [float(row["answer"]) for row in csv.DictReader(file)] == [each["answer"] for each in found["answers"]]
     bad = [(("answer", pack, "smoker, age in [0, 26)"), 2, "queries[1]: 'age in [0, 26)'"),
            (("answer", pack, "smoker", "owner, no"), 2, "queries[2]: 'no' is unknown"),
-           (("answer", pack, ""), 2, "queries[1]: has no literal"),
+           (("answer", pack, ""), 2, "queries[1]: has no condition"),
            (("answer", pack, "job = none and job = full"), 2, "queries[1]"),
            (("answer", pack, listed, "smoker"), 2, "a file and other queries together"),
            (("answer", pack, tmp_path / "no.toml"), 2, "does not exist"),

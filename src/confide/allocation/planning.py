@@ -436,7 +436,8 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]
     return math.inf
 
 
-def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str) -> Refused:
+def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str,
+             method: str = "") -> Refused:
     """The error for a market that is predicted to do no better than handing out goods without asking anybody. The error
     message names remedies.
 
@@ -445,18 +446,23 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
         expected: mapping from kind of population to its prediction.
         enough: an epsilon that suffices, from `least_epsilon`; infinite if no epsilon suffices.
         others: descriptions of further remedies.
+        method: name of the market's method in the message; by default the name of its class.
     """
+    supplies = sorted(set(market.copies))
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
-    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good, {wire_name(market)} is not "
-           "better than goods assigned without any reports. With reports, the predicted welfare of synthetic people is "
+    few = (f"at epsilon = {market.epsilon:g} and {supplies[0]:,} copies of "
+           f"{'each' if len(supplies) == 1 else 'the scarcest'} good, {method or wire_name(market)} is not better "
+           "than goods assigned without any reports. With reports, the predicted welfare of synthetic people is "
            f"{one.welfare:.2f} of the optimum. Without any reports, the predicted welfare of the same people is "
            f"{one.baseline:.2f} of the optimum")
     if not math.isfinite(enough):
         return Refused(few, ["no epsilon is enough: offer more copies of the goods", *others])
-    copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
-        set(market.copies))[:2]))
+    wanted = [f"{math.ceil(copy * enough / market.epsilon):,}" for copy in supplies[:2]]
+    copies = f"{wanted[0]} copies of each good" if len(wanted) == 1 else (
+        f"{wanted[0]} copies of each good that has {supplies[0]:,} now, {wanted[1]} of each good that has "
+        f"{supplies[1]:,} now" + (", and the other goods in proportion" if len(supplies) > 2 else ""))
     return Refused(few, [Remedy("an epsilon of {epsilon}", {"epsilon": enough}, digits=2),
-                         f"{copies} copies of a good, with the number of bidders multiplied by the same factor "
+                         f"{copies}, with the number of bidders multiplied by the same factor "
                          "(untested)", *others])
 
 

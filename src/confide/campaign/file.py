@@ -387,6 +387,9 @@ class _Problem:
         return InvalidInput(where, self.text, self.limit)
 
 
+_NUMBER = re.compile(r"[+-]?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
+
+
 def _said(found: Any, key: str) -> tuple[str, str]:
     """Pydantic's complaint in words, and the allowed values where the complaint does not state them."""
     if found["type"] in ("too_short", "too_long"):
@@ -399,6 +402,9 @@ def _said(found: Any, key: str) -> tuple[str, str]:
             f"needs at {'least' if short else 'most'} {many} {what}".rstrip())
     given = found.get("input")
     shown = f" (got {given!r})" if isinstance(given, str | int | float | bool) else ""
+    wanted = {"int_type": "a whole number", "float_type": "a number"}.get(found["type"])
+    if wanted and isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
+        return f"{given!r} is a text", f"must be {wanted}, without quotes"
     text = str(found["msg"]).removeprefix("Value error, ").replace("an object", "a table")
     return text[:1].lower() + text[1:] + shown, ""
 

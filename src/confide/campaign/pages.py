@@ -35,11 +35,14 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         shares: whether participants have shares of the result.
     """
     own = " To check your share, too, save it with confide share --write FILE, and add --own FILE." if shares else ""
+    who = "operator" if shares else "custodian"
     return Section(title="How you can check the result", blocks=(Text((
-        f"The result will be signed with the key {fingerprint} of the {'operator' if shares else 'custodian'} who made "
-        "this page. Keep this key.",
-        "The published files together are called the pack. The command confide verify PACK --key FINGERPRINT checks "
-        f"the pack without anybody's help: PACK is the folder of these files, and FINGERPRINT is the key above.{own}",
+        f"The {who} will sign the result with a secret key. The public fingerprint of this key is {fingerprint}. Keep "
+        f"the fingerprint: with it, you can check later that the result comes from the {who} who made this page, and "
+        "that nobody has changed it.",
+        "To check the result, you need a computer with the program confide; a phone is not enough. The published files "
+        "together are called the pack. The command confide verify PACK --key FINGERPRINT checks the pack without "
+        f"anybody's help: PACK is the folder of these files, and FINGERPRINT is the fingerprint above.{own}",
     )),))
 
 

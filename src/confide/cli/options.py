@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -96,12 +96,13 @@ _NEXT = re.compile(r",(?=[^,=]+=)")
 _LONGEST = 1 << 16
 
 
-def values(texts: Sequence[str]) -> dict[str, str]:
+def values(texts: Sequence[str], example: Callable[[], str] = lambda: "age=40,sex=male") -> dict[str, str]:
     """Mapping from the name of a column to the text that the user typed for this column on the command line.
 
     Args:
         texts: values of the option, each in the form COLUMN=VALUE,...; "-" stands for the lines of standard input,
             which appear neither in the history of the shell nor in the list of processes.
+        example: function that returns an example of such a text for the message of an error.
 
     Raises:
         InvalidInput: a value does not have the form COLUMN=VALUE, or a column is given twice.
@@ -116,7 +117,7 @@ def values(texts: Sequence[str]) -> dict[str, str]:
         name = name.strip()
         if not equals or not name:
             raise InvalidInput("record", f"{piece!r} does not have the form column=value",
-                               "write --record age=40,sex=male")
+                               f"write --record {example()}")
         if name in found:
             raise InvalidInput("record", f"{name!r} stands twice", "give each column once")
         found[name] = value.strip()

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confide.cli.options import Another, AsJson, CampaignPath, StoreUrl, emit, head, load
+
+if TYPE_CHECKING:
+    from confide.campaign import Campaign
 
 __all__ = ["contracts", "rehearse", "submit"]
 
@@ -46,7 +49,8 @@ def submit(
     from confide.contract.kinds import ContractKind
     from confide.privacy.device_odds import LARGEST_LEVEL
 
-    it, typed = load(campaign), values(record)
+    it = load(campaign)
+    typed = values(record, lambda: _example(it))
     drawn = contract is not None or not isinstance(it.file.kind, ContractKind)  # else it is the report before contracts
     before = drawn and it.submitted(identity)
     row = it.submit(identity, typed, contract=None if contract is None else _contract(contract), key=key, total=total,
@@ -70,6 +74,12 @@ def submit(
         notes = [caution, *notes]
     notes = [*notes, f"by the participant's book, the total spent under this data set or question is {spent}"]
     print("\n".join(notes), file=sys.stderr)
+
+
+def _example(it: Campaign) -> str:
+    """An answer to each question of the campaign, in the form of the option --record."""
+    return ",".join(f"{each.column}={each.choices[-1] if each.choices else 1}"
+                    for each in it.file.kind.asked(it.file.config, it.plan))
 
 
 def _contract(text: str) -> str:

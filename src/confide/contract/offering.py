@@ -15,7 +15,7 @@ from confide.contract.guarantees import Guarantees, Sentence, Truthfulness, stat
 from confide.contract.presentation import Block, Section, joined
 
 __all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "likelier", "unanswered",
-           "withdrawing"]
+           "who_asks", "withdrawing"]
 
 _LARGEST_POWER = 700.0  # of e that a number holds
 
@@ -118,6 +118,21 @@ def lies(promises: Guarantees, otherwise: str = NO_TRUTH, *, sentence: Sentence 
         sentence: function that returns the sentence of a promise; by default the sentence of its class.
     """
     return " ".join(stated(promises.of(Truthfulness), sentence)) or otherwise
+
+
+def who_asks(then: str) -> str:
+    """A paragraph that names the operator, and says where a participant learns the dates of the campaign.
+
+    Args:
+        then: a clause on what follows, such as "you are paid".
+
+    Example:
+        >>> who_asks("you are paid").partition(". ")[2]
+        'Usually, the operator invited you. This page has no dates: ask the operator until when you can answer, and \
+when you are paid.'
+    """
+    return ("The operator asks you: the person or the office that runs this campaign. Usually, the operator invited "
+            f"you. This page has no dates: ask the operator until when you can answer, and when {then}.")
 
 
 def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",

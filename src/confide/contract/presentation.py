@@ -20,7 +20,7 @@ from confide.contract.files import as_path
 from confide.contract.wire import wire
 from confide.contract.words import number, printable
 
-__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text", "joined"]
+__all__ = ["Block", "Picture", "ReplacedPicture", "Section", "Shown", "Table", "Text", "joined"]
 
 _GAP = "  "  # between columns of text
 _DRAWN = (".svg", ".png", ".html")
@@ -152,6 +152,11 @@ class Picture:
         drawn = getattr(vl_convert, f"vegalite_to_{ending[1:]}")(self.spec)
         file.write_bytes(drawn if isinstance(drawn, bytes) else str(drawn).encode())
 
+    @property
+    def before(self) -> Picture:
+        """The picture that earlier versions of confide showed in this place; by default the picture itself."""
+        return self
+
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         # Some notebooks draw Vega-Lite by themselves, others and pages show the SVG, a terminal the words.
         if not self.spec:
@@ -163,6 +168,21 @@ class Picture:
 
             shown["image/svg+xml"] = vl_convert.vegalite_to_svg(self.spec)
         return shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplacedPicture(Picture):
+    """A picture that shows other numbers than the picture that earlier versions of confide showed in this place.
+
+    Args:
+        former: the picture of earlier versions, with which the packs of these versions are compared.
+    """
+
+    former: Picture
+
+    @property
+    def before(self) -> Picture:
+        return self.former
 
 
 Block = Text | Table | Picture

@@ -53,7 +53,7 @@ from confide.privacy.noise.balls import precision
 from confide.privacy.required_charge import charged_for, composed, largest_delta
 
 __all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "group_losses", "groups_section",
-           "guess_in_words", "right_at_most"]
+           "guess_in_words", "household_parts", "right_at_most"]
 
 SIZES = (2, 5, 10)
 """Group sizes for which a plan and a result state the loss, besides the size 1."""
@@ -436,6 +436,29 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
                              f"column, somebody knows all {things} outside the group, and that the {things} of the "
                              "whole group are one of two sets, and thinks at first that both are equally likely. They "
                              "guess which set is true."))),)
+
+
+def household_parts(
+    mechanism: Mechanism, promises: Iterable[Privacy], audience: Audience, thing: str
+) -> list[str | Block]:
+    """A paragraph and a table for participants: how well an audience can guess the data of several people together,
+    such as a household. The list is empty if no promise covers all that the audience sees.
+
+    Args:
+        mechanism: the mechanism that runs.
+        promises: the mechanism's promises of privacy.
+        audience: the audience that guesses.
+        thing: noun for the data that a person hands in, such as "answer" or "row".
+    """
+    found = [each for each in group_losses(mechanism, promises) if each.audience is audience and each.size > 1]
+    if not found:
+        return []
+    return [
+        f"Other people's {thing}s can disclose something about you, too, if they are usually like yours. Example: "
+        f"somebody outside of your household knows that the {thing}s of the household are one of two sets, and thinks "
+        "at first that both are equally likely. The table shows how often they guess the right set.",
+        Table(columns=("people in the household", "right at most"), rows=tuple(
+            (each.size, percent(each.guess if each.loss.vacuous else min(each.guess, _BELOW))) for each in found))]
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:

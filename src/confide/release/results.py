@@ -313,7 +313,7 @@ def _one(schema: Schema, literals: Sequence[str], number: int) -> Workload:
     """
     where = f"queries[{number}]"
     if not literals:
-        raise InvalidInput(where, "has no literal", "must ask for at least one")
+        raise InvalidInput(where, "has no condition", "must have at least one")
     try:
         for literal in literals:
             Workload.conjunctions([[literal]], attributes=schema)

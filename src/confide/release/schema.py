@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, MutableMapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -348,14 +349,26 @@ class Schema:
         if found is None:
             found = set_literals(self, text)
             if found is None:
+                self._check_level(text)
                 shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
                 # What is written as a negation was not meant as its opposite.
                 known = [each for each in self._literals if _negates(each) or not _negates(text)]
                 meant = did_you_mean(text, known, f"attributes are {shown}; negated {self.negated[0]!r}")
                 raise InvalidInput("attribute", f"{text!r} is unknown",
-                                   f"{meant}; a literal names one bin or level, or a set of one column's")
+                                   f"{meant}; a condition names one bin or level of a column, or a set of them")
             self._sets[text] = found
         return found
+
+    def _check_level(self, text: str) -> None:
+        """Raise an error with the column's levels for a condition on a level that the column does not have."""
+        found = re.fullmatch(r"(.+?)\s*!?=\s*(.+)", text)
+        column = None if found is None else next(
+            (each for each in self.columns if isinstance(each, Levels) and each.column == found[1]), None)
+        if found is None or column is None or found[2] in column.levels:
+            return
+        near = get_close_matches(found[2], column.levels, n=1)
+        raise InvalidInput("attribute", f"{text!r} is unknown: {found[2]!r} is not a level of {found[1]!r}",
+                           (f"did you mean {near[0]!r}? " if near else "") + column.limit())
 
     @cached_property
     def hazards(self) -> frozenset[str]:

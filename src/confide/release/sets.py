@@ -90,7 +90,7 @@ def _refuse_comparison(schema: Schema, text: str) -> None:
     low, high = _side(edges, value, found[1])
     closing = "]" if high == column.count else ")"
     word = "not in" if found[1] == "!=" else "in"
-    raise InvalidInput("attribute", f"{text!r} is a comparison, but a literal must ask for whole bins",
+    raise InvalidInput("attribute", f"{text!r} is a comparison, but a condition must ask for whole bins",
                        f"ranges are written like '{column.column} {word} [{column.cuts[low]}, "
                        f"{column.cuts[high]}{closing}', with edges of bins")
 

@@ -52,6 +52,7 @@ _SAID = {
 """Mapping from the reason of a problem to the wording for one cell and for several cells."""
 
 _LONGEST = 40  # letters of an example
+_LISTED = 12  # levels that are named
 
 
 class Role(Protocol):
@@ -73,11 +74,13 @@ class Judged:
             `confide.tables.roles`.
         unlisted: two texts on cells that are not on the list of the column: one text for one cell, and one text for
             several cells.
+        levels: accepted values of the column, which are public; empty if the column has no list of values.
     """
 
     column: str
     judge: Callable[[Any], tuple[Any, np.ndarray]]
     unlisted: tuple[str, str] = _SAID[UNLISTED]
+    levels: tuple[str, ...] = ()
 
 
 def judged(roles: Sequence[Role]) -> list[Judged]:
@@ -85,7 +88,8 @@ def judged(roles: Sequence[Role]) -> list[Judged]:
     taken from this field.
     """
     return [Judged(column=role.column, judge=role.encode,
-                   unlisted=getattr(role, "unlisted", None) or _SAID[UNLISTED]) for role in roles]
+                   unlisted=getattr(role, "unlisted", None) or _SAID[UNLISTED],
+                   levels=tuple(getattr(role, "levels", ()))) for role in roles]
 
 
 def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
@@ -122,7 +126,7 @@ class CellProblems:
         >>> problems.reported()["age"][0]
         "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
         >>> problems.reported()["sex"]
-        ('sex: 2 cells are empty', "sex: 1 cell is not a level, such as 'Male'")
+        ('sex: 2 cells are empty', "sex: 1 cell is not a level, such as 'Male'; the levels are male, female")
     """
 
     def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:
@@ -184,9 +188,11 @@ class CellProblems:
     def _text(self, name: str, reason: str | int, count: int) -> str:
         one, several = self._columns[name].unlisted if reason == UNLISTED else _SAID[reason]
         text = f"{name}: " + (f"1 cell {one}" if count == 1 else f"{count:,} cells {several}")
-        if not self._shown or reason in ("empty", INFINITE, OUTSIDE, UNEVEN):
-            return text
-        return f"{text}, such as {_shown(self._examples[name, reason])!r}"
+        if self._shown and reason not in ("empty", INFINITE, OUTSIDE, UNEVEN):
+            text += f", such as {_shown(self._examples[name, reason])!r}"
+        levels = self._columns[name].levels if reason == UNLISTED else ()
+        more = ", ..." if len(levels) > _LISTED else ""
+        return f"{text}; the levels are {', '.join(levels[:_LISTED])}{more}" if levels else text
 
 
 def _reasons(wrong: np.ndarray, array: pa.Array, texts: pa.Array) -> Iterator[tuple[str | int, np.ndarray]]:

@@ -113,7 +113,8 @@ def test_every_class_of_bytes(kind: str, judge: Judge) -> None:
                 files = files if path == NOTE else signed(files, signing_key())
             except (ValueError, KeyError):
                 continue  # a campaign file or events that nobody can read, and so nobody can sign
-            assert not judge.passes(files, honest) or _excused(files, honest), (path, place, bit)
+            assert not judge.passes(files, honest) or _open(judge, files) or _excused(files, honest), (
+                path, place, bit)
 
 
 def _zip(files: Files) -> bytes:

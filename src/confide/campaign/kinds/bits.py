@@ -13,7 +13,7 @@ import numpy as np
 
 from confide.audit import AuditReport
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.pages import BitPages, equilibria_table, guessed
+from confide.campaign.kinds.market.pages import BitPages, equilibria_table, guessed, majority_conditions
 from confide.campaign.kinds.market.plan import (
     MARKET_KEYS,
     BitConfig,
@@ -99,7 +99,13 @@ class BitsPages(BitPages):
         return Table(columns=("your report", "with the majority of the other reports", "against this majority"),
                      rows=rows,
                      note="These are the amounts if all invited people take part. With fewer participants, the public "
-                          "counts give the amounts.")
+                          f"counts give the amounts. Example: you report {bit.one}, and more of the other people "
+                          f"report {bit.one} than {bit.zero}. You are then paid the first amount for {bit.one}.")
+
+    def lied(self, plan: BitPlan) -> list[str]:
+        return [majority_conditions(plan, "if all other people send the reports of their devices"),
+                "The promise does not rule out agreements: if all people agree to send the same report, this usually "
+                "pays more."]
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market

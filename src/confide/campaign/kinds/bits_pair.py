@@ -24,7 +24,7 @@ from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
-from confide.contract.words import Measured, number
+from confide.contract.words import Measured, number, percent
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.market import PairMarket, audit_groups
@@ -60,7 +60,7 @@ class Belief(Keys):
         "column of each person's group in the file of reports: peers are then people of one group. Without it, "
         "everybody is a peer of everybody")
     beta: tuple[Positive, Positive] | None = Field(default=None, description=
-        "[a, b]: the share of ones is beta(a, b), on average a/(a + b)")
+        "[a, b]: the share of people with the bit 1 is beta(a, b), on average a/(a + b)")
     pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
         default=None, description="[P(both are 1), P(both are 0)] of two people")
 
@@ -110,8 +110,8 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
         rows=tuple((str(row.group), row.size, row.ones, row.best.name, row.gain, "yes" if row.truthful else "no")
                    for row in rows),
         note="The table is about a member who knows their own group and that of their peers, while everybody else "
-             "plays the equilibrium. For this member, the peers' bits say nothing about their own bit, and the best "
-             "report is the one that pays more in that group.")
+             "plays the equilibrium. For this member, the peers' answers say nothing about their own answer, and the "
+             "best report is the one that pays more in that group.")
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,28 @@ class PairPages(BitPages):
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit, (one, zero) = plan.market, plan.config.bit, plan.market.liability()
-        heads = ("your report", "for each peer with the same report", "for each peer with the other report")
+        heads = ("your report", "if all your peers send the same report", "if all your peers send the other report")
         rows = tuple((name, *((plan.money(amount), plan.money(0.0)) if it.agreement else
                               (plan.money(0.0), plan.money(amount))))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
-        return Table(columns=heads, rows=rows, note="Your payment is the average over all your peers who take part.")
+        whose = "people of your group" if plan.config.group() is not None else "participants"
+        return Table(columns=heads, rows=rows, note=(
+            f"Your peers are all other {whose}. Mostly, some of them send the same report and some the other, and your "
+            f"payment lies between the two amounts. Example: if half of your peers report {bit.one} and half report "
+            f"{bit.zero}, you are paid {plan.money(one / 2)} for {bit.one}, or {plan.money(zero / 2)} for {bit.zero}. "
+            "Each payment is rounded up to a whole coin."))
+
+    def lied(self, plan: BitPlan) -> list[str]:
+        bit, prior = plan.config.bit, plan.market.prior
+        both = prior.signal_one**2 + prior.covariance
+        return [
+            "The promise holds if all other people send the reports of their devices, and if everybody believes the "
+            f"same before the campaign: one person's answer is {bit.one} with a probability of "
+            f"{percent(prior.signal_one)}, and two people's answers are both {bit.one} with a probability of "
+            f"{percent(both)}.",
+            "The promise covers you if you know your own answer, and do not know why some people's answers are alike. "
+            "Example: people who know to which group they belong are not covered. The promise does not rule out "
+            "agreements: if all people agree to send the same report, they are paid, too."]
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
@@ -208,8 +225,11 @@ class PairPages(BitPages):
                      "upper end"),
             rows=cells,
             note="The share is unbiased for the people who took part. The share is not cut, and may lie outside of 0% "
-                 "to 100%; the ends of its interval are cut to 0% and 100%. The errors cover only the randomisation. "
-                 "They do not cover the choice of the invited people, and the people who stayed away.")]
+                 "to 100%; the ends of its interval are cut to 0% and 100%. The number after +- is in percentage "
+                 "points. It is larger than 1.96 standard errors, because it holds for any answers and any number of "
+                 "participants: the interval follows from Hoeffding's or Chebyshev's inequality, and not from a normal "
+                 "distribution. Rounding up adds a little, too. The errors cover only the randomisation. They do not "
+                 "cover the choice of the invited people, and the people who stayed away.")]
 
 
 def _reach(share: float, low: float, high: float) -> float:
@@ -230,8 +250,9 @@ def _cheaper(found: BitPlan) -> Section:
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
                  f"probability of an error above {number(error)}"), rows=tuple(rows),
-        note="Probabilities are exact, for the worst number of ones. A smaller epsilon can cost more: noisy reports "
-             "agree less often, so the market must pay more for each agreement."),))
+        note="Probabilities are exact. They are for the worst case: the number of people with the answer "
+             f"{found.config.bit.one} at which the probability is largest. A smaller epsilon can cost more: noisy "
+             "reports agree less often, so the market must pay more for each agreement."),))
 
 
 def _failure(it: PairMarket, error: float) -> float | None:

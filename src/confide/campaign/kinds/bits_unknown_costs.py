@@ -17,7 +17,7 @@ import pydantic
 from confide.audit import AuditReport
 from confide.campaign.kinds.device_kind import exactly
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.pages import BitPages, alphabet, guessed
+from confide.campaign.kinds.market.pages import BitPages, alphabet, guessed, majority_conditions
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, worth_asking
 from confide.campaign.kinds.skeleton import LawTable, Parameters
 from confide.contract.asked import Field
@@ -169,20 +169,34 @@ class UnknownCostPages(BitPages):
                      rows=rows,
                      note=f"These are the amounts if {present:,} people take part, as expected. With another number, "
                           "the public counts give the amounts. "
+                          f"Example: you report {bit.one}, and more of the other people report {bit.one} than "
+                          f"{bit.zero}. You then get the first amount for {bit.one}. "
                           + ("A negative amount is taken from your deposit." if plan.deposit else
                              "You owe a negative amount."))
+
+    def ignored(self, plan: BitPlan) -> str:
+        return ""
+
+    def lied(self, plan: BitPlan) -> list[str]:
+        worth = plan.money(plan.market.cost_threshold)
+        return [
+            majority_conditions(plan, "if all other people follow the advice of this page")
+            + f" It covers you if a nat is worth at most {worth} to you. If a nat is worth more to you, you gain "
+            "nothing by taking part.",
+            "The promise covers every way to report, up to the largest loss of the campaign. It does not rule out "
+            "agreements, such as the same report from everybody."]
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
-            "A nat is the unit of privacy loss: at a loss of 1 nat, your report is at most e times as likely under one "
-            f"answer as under the other. Take part if a nat is worth at most {plan.money(it.cost_threshold)} to you. "
-            "On average, your payment is then at least the value of the privacy that you lose. You gain more if a nat "
-            "is worth less to you. If a nat is worth more to you, stay away. Your device asks you for the value of a "
-            f"nat and chooses the best loss for you, from {it.epsilon:g} to {it.largest_level:g} nats. Your device "
-            "tells nobody the value or the loss. You are paid for a report with the majority of the other reports, and "
-            "you pay for a report against this majority. The operator sees that you took part, and can conclude that a "
-            f"nat is worth at most {plan.money(it.cost_threshold)} to you.",
+            "A nat is the unit of privacy loss. At a loss of 1 nat, people with one answer send your report at most e "
+            "= 2.72 times as often as people with the other answer. Take part if a nat is worth at most "
+            f"{plan.money(it.cost_threshold)} to you. On average, your payment is then at least the value of the "
+            "privacy that you lose. You gain more if a nat is worth less to you. If a nat is worth more to you, stay "
+            f"away. Your device asks you for the value of a nat and chooses the best loss for you, from {it.epsilon:g} "
+            f"to {it.largest_level:g} nats. Your device tells nobody the value or the loss. You are paid for a report "
+            "with the majority of the other reports, and you pay for a report against this majority. The operator sees "
+            f"that you took part, and can conclude that a nat is worth at most {plan.money(it.cost_threshold)} to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:

@@ -26,7 +26,7 @@ from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import money, money_at_least, money_at_most
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words, right_at_most
 
-__all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "LawTable", "MoneyTable", "MoneyWords",
+__all__ = ["WEAK", "AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "LawTable", "MoneyTable", "MoneyWords",
            "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "not_disclosed", "plan_page", "promised",
            "settled_otherwise", "share_page"]
 
@@ -177,7 +177,7 @@ def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing
         thing: word for the record that a person hands in, such as "answer".
     """
     promises = plan.guarantees.privacy
-    if right_at_most(plan.mechanism, promises, audience) > _CERTAIN:
+    if right_at_most(plan.mechanism, promises, audience) > WEAK:
         said = (f"The promise of privacy is weak. Somebody may be able to tell from this page {example}.")
     else:
         said = (f"Noise limits all conclusions from this page about {example}. Anybody can still guess that a fact "
@@ -187,7 +187,7 @@ def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing
 
 
 _NOT_DISCLOSED = "Limits of conclusions from this page"
-_CERTAIN = 0.9
+WEAK = 0.9
 """Probability of a right guess above which a page calls its promise of privacy weak."""
 
 

@@ -79,8 +79,9 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("Your report is at most e^{} = {} times as likely under one answer as under the other. Who must guess your "
      "answer, even money beforehand, is right at most {}% of the time.",
      "Example: somebody thinks at first that both answers are equally likely. They see your report and guess your "
-     "answer. They are right at most {3}% of the time. Your report never proves your answer: it is at most e^{1} = {2} "
-     "times as likely under one answer as under the other."),
+     "answer. They are right at most {3}% of the time. They can learn which answer is more likely. They cannot learn "
+     "your answer for certain: people with one answer send a report at most {2} times as often as people with the "
+     "other answer. In the words of the field, your privacy loss is at most epsilon = {1}, and e^{1} = {2}."),
     ("rounds on fresh questions until nobody owes, all in all, but one in twenty\t",
      "number of new questions after which a participant's sum of payments is negative with probability at most 0.05\t"),
     ("least level of a participant, a floor of quality\t",
@@ -264,13 +265,13 @@ PAGES: tuple[tuple[str, str], ...] = (
          "chooses the level that is best for you, from {} up to {}, and tells nobody. A report with the majority of "
          "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy is "
          "worth no more than that to you.",
-         "A nat is the unit of privacy loss: at a loss of 1 nat, your report is at most e times as likely under one "
-         "answer as under the other. Take part if a nat is worth at most {1} EUR to you. On average, your payment is "
-         "then at least the value of the privacy that you lose. You gain more if a nat is worth less to you. If a nat "
-         "is worth more to you, stay away. Your device asks you for the value of a nat and chooses the best loss for "
-         "you, from {2} to {3} nats. Your device tells nobody the value or the loss. You are paid for a report with "
-         "the majority of the other reports, and you pay for a report against this majority. The operator sees that "
-         "you took part, and can conclude that a nat is worth at most {1} EUR to you."),
+         "A nat is the unit of privacy loss. At a loss of 1 nat, people with one answer send your report at most e = "
+         "2.72 times as often as people with the other answer. Take part if a nat is worth at most {1} EUR to you. On "
+         "average, your payment is then at least the value of the privacy that you lose. You gain more if a nat is "
+         "worth less to you. If a nat is worth more to you, stay away. Your device asks you for the value of a nat and "
+         "chooses the best loss for you, from {2} to {3} nats. Your device tells nobody the value or the loss. You are "
+         "paid for a report with the majority of the other reports, and you pay for a report against this majority. "
+         "The operator sees that you took part, and can conclude that a nat is worth at most {1} EUR to you."),
         ("Why the truth is best: you are taken to want {} EUR for a nat of loss towards the operator if you fear that "
          "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
@@ -441,7 +442,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("Privacy holds for every table, when one record is replaced by any other.",
      "Privacy holds for every table, if one record is replaced by any other record."),
     ("for each peer who reports the same\tfor each who reports the other",
-     "for each peer with the same report\tfor each peer with the other report"),
+     "if all your peers send the same report\tif all your peers send the other report"),
     ("step of prices\t", "rule for the step of prices\t"),
     ("where you start and where you want to go, nodes by their names",
      "the names of the nodes where you start and where you want to go"),

@@ -39,7 +39,7 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
     Raises:
         Broken: the page has another picture, has a picture in another place, or lacks one.
     """
-    made = [each for each in now if each.spec.get("title") not in _LATER]
+    made = [each.before for each in now if each.spec.get("title") not in _LATER]
     if len(there) != len(made):
         raise Broken(f"{REPORT} has {len(there)} pictures, not {len(made)}")
     _check_left_out([each.spec for each in made], there)
@@ -98,7 +98,7 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
 def _are_some(now: Sequence[Picture], specs: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the specifications plot the numbers of different given pictures, in the order of these pictures."""
     left = iter(now)
-    return all(any(_same_numbers(mine.spec, spec) for mine in left) for spec in specs)
+    return all(any(_same_numbers(each.spec, spec) for mine in left for each in (mine, mine.before)) for spec in specs)
 
 
 def _check_left_out(specs: Sequence[Mapping[str, Any]], there: Sequence[Placed]) -> None:

@@ -14,6 +14,7 @@ from confide.allocation.crowds import counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan, group_gain
 from confide.campaign.kinds.allocation.words import worth
 from confide.campaign.kinds.skeleton import (
+    WEAK,
     AnyOutcome,
     not_disclosed,
     plan_page,
@@ -23,11 +24,11 @@ from confide.campaign.kinds.skeleton import (
 )
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, stated
-from confide.contract.offering import Question, answer, lies, likelier, withdrawing
+from confide.contract.offering import Question, answer, lies, likelier, who_asks, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Picture, Section, Table, Text
 from confide.contract.words import as_sentence, few, number, percent
-from confide.privacy.groups import SIZES, guess_in_words
+from confide.privacy.groups import SIZES, guess_in_words, household_parts, right_at_most
 from confide.privacy.losses import PROMISES_LITTLE
 
 __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
@@ -57,15 +58,17 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
     order = np.argsort(-prices, kind="stable")[:_SHOWN].tolist()
-    points = "" if plan.scale.unit == 1.0 else f" (points, of {plan.scale.unit:.6g})"
+    unit = plan.scale.unit
+    points = "" if unit == 1.0 else (f" ({'' if plan.ranked else 'points, '}of {unit:.6g}"
+                                     f"{plan.ranked and '; '}{plan.ranked})")
     leant = float(getattr(plan.market, "spread", 0.0))
     note = (("" if points else f"A price of 1 is {plan.most}. ")
             + ("Small public bonuses break ties: they raise the value of a good to a participant by at most "
-               f"{leant * plan.scale.unit:.6g}. " if leant else "")
+               f"{leant * unit:.6g} of {plan.most if unit == 1.0 else plan.in_points}. " if leant else "")
             + ("A participant who takes a good owes its price. " if plan.charges else "Nobody pays the prices. ")
             + "The number of copies that were taken of a good is not public, and neither are their owners.")
     if len(prices) > _SHOWN:
-        note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
+        note = f"The table shows the {_SHOWN} of {len(prices):,} goods with the highest prices. {note}"
     rows = tuple((plan.names[good], float(prices[good] * plan.scale.unit), plan.market.copies[good]) for good in order)
     return [
         Section(title="What was found", found=True, blocks=(
@@ -79,29 +82,31 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
 
 
 def _finding(plan: GoodsPlan, prices: np.ndarray) -> str:
-    """A sentence with the dearest good, and the number of goods without a price."""
-    many, free, dearest = len(prices), int((prices <= 0).sum()), int(np.argmax(prices))
+    """Sentences with the good that was most in demand, and the number of goods without a price."""
+    many, free, first = len(prices), int((prices <= 0).sum()), int(np.argmax(prices))
     if free == many:
         return f"None of the {many:,} goods has a price."
-    at = f"{_price(plan, float(prices[dearest]))}"
-    rest = "" if not free else f", and {free:,} of them {'has' if free == 1 else 'have'} no price"
-    return f"The dearest of {many:,} goods is {plan.names[dearest]}, at a final price of {at}{rest}."
+    at = f"{_price(plan, float(prices[first]))}"
+    rest = "" if not free else f" {free:,} of the goods {'has' if free == 1 else 'have'} no price."
+    paid = "" if plan.charges else " The price only shows the demand: nobody pays it."
+    return (f"Of {many:,} goods, {plan.names[first]} was most in demand, compared with its number of copies. It has "
+            f"the highest final price, {at}.{paid}{rest}")
 
 
 def _price(plan: GoodsPlan, price: float) -> str:
     unit = plan.scale.unit
-    return f"{number(price)} of {plan.most}" if unit == 1.0 else f"{number(price * unit)} of {unit:.6g} points"
+    return f"{number(price)} of {plan.most}" if unit == 1.0 else f"{number(price * unit)} of {plan.in_points}"
 
 
 def _price_picture(plan: GoodsPlan, prices: np.ndarray, goods: list[int]) -> list[Picture]:
-    """A picture of the final prices of the dearest goods, with an axis that starts at 0."""
+    """A picture of the final prices of the goods with the highest prices, with an axis that starts at 0."""
     unit = plan.scale.unit
     rows = [(plan.names[good], "final price", float(prices[good] * unit), 0.0, float(prices[good] * unit))
             for good in goods]
     span = f"from {_price(plan, float(prices[goods[0]]))} to {_price(plan, float(prices[goods[-1]]))}"
-    return intervals(rows, title="Final prices", axis="price" if unit == 1.0 else f"points, of {unit:.6g}",
-                     alt=f"The final prices of {'all goods' if len(goods) == len(prices) else 'the dearest goods'}, "
-                         f"{span}.")
+    which = "all goods" if len(goods) == len(prices) else "the goods with the highest prices"
+    axis = "price" if unit == 1.0 else f"{'price' if plan.ranked else 'points'}, of {unit:.6g}"
+    return intervals(rows, title="Final prices", axis=axis, alt=f"The final prices of {which}, {span}.")
 
 
 def _certified(plan: GoodsPlan, certificate: Any) -> str:
@@ -116,7 +121,7 @@ def _certified(plan: GoodsPlan, certificate: Any) -> str:
 
 
 def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
-    """A picture of the dearest goods' prices after each round."""
+    """A picture of the highest prices after each round."""
     paths = plan.words.paths(plan.market, board)
     rows = [(float(r), float(paths[r, good]), plan.names[good]) for good in goods for r in range(len(paths))]
     ends = ", ".join(f"{plan.names[good]} {worth(float(paths[-1, good]))}" for good in goods)
@@ -129,7 +134,8 @@ def _points(plan: GoodsPlan) -> str:
     """A clause that converts the scale from 0 to 1 into points; empty where the two scales are equal."""
     unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
     counted = f", counted from {lowest:g}" if lowest else ""
-    return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"
+    there = " in the table of prices" if plan.ranked else ""
+    return "" if unit == 1.0 else f", where 1 stands for {plan.in_points}{there}{counted}"
 
 
 # ---- one person
@@ -379,7 +385,9 @@ def offer(plan: GoodsPlan) -> list[Section]:
     return [
         Section(title="Goods on offer", blocks=(Text((
             f"{shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",)),)),
-        answer(Question.REPORT, as_sentence(plan.asked),
+        answer(Question.REPORT, as_sentence(plan.asked), "Example: you give the number 1 to the good that you want "
+               "most, and 2 to the next one." if plan.ranked else "",
+               who_asks("the goods are handed out"),
                "If you take no part, or your row cannot be used, you count as somebody who gives every good the value "
                "0.",
                "Your place in the public order follows from your id, and not from the time at which you hand in your "
@@ -388,15 +396,30 @@ def offer(plan: GoodsPlan) -> list[Section]:
         answer(Question.SEES, "The operator sees your row. The public sees the prices and the noisy numbers behind "
                               f"them.{certified} Your share of the goods follows from these numbers and your row. "
                               "The person who hands you a good learns that it is yours, and this discloses something "
-                              "about your row."),
-        answer(Question.HIDES, f"Everything that all other people get and see together is{delta} at most "
-                               f"{likelier(it.epsilon)} times as likely with your row as {other}. {_right(plan)}"),
+                              "about your row.",
+               "Example: everybody can read in the result which goods were most in demand. The result does not say who "
+               "gets which good. But the person who hands you a good learns that you wanted this good."),
+        answer(Question.HIDES, f"{_conclusions(plan)} {_right(plan)}",
+               f"In the words of the field: everything that all other people get and see together is{delta} at most "
+               f"{likelier(it.epsilon)} times as likely with your row as {other}.",
+               *household_parts(plan.market, plan.guarantees.privacy, Audience.OTHERS, "row")),
         answer(Question.GETS, f"You get {plan.words.limit(it)}. Everybody's rows decide which.", gets),
-        answer(Question.LIES, lied),
+        answer(Question.LIES, lied, "" if plan.charges else
+               "Example: you give the best place to a good that you do not want most. You may then get this good, and "
+               "not the good that you want most."),
         answer(Question.TRUSTED, "You trust the operator with your row, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
             absent="you count as somebody who gives every good the value 0, and only the operator can see this")),
     ]
+
+
+def _conclusions(plan: GoodsPlan) -> str:
+    """A sentence on the conclusions about one row that other people can draw."""
+    if right_at_most(plan.market, plan.guarantees.privacy, Audience.OTHERS) > WEAK:
+        return ("The promise of privacy is weak: from the public numbers, somebody may be able to tell which good you "
+                "want most.")
+    return ("Noise protects your row: from the public numbers, other people can learn which goods many people want. "
+            "They cannot learn for certain which good you want most.")
 
 
 def _truth(plan: GoodsPlan) -> tuple[str, str]:

@@ -274,7 +274,21 @@ class GoodsPlan(ShownPlan):
     def said(self, value: float) -> str:
         """A value or a price as text: on the scale from 0 to 1 and, where the campaign has points, in points too."""
         unit = self.scale.unit
-        return worth(value) if unit == 1.0 else f"{worth(value)} ({value * unit:.4g} points)"
+        if unit == 1.0:
+            return worth(value)
+        return f"{worth(value)} ({value * unit:.4g} {f'of {unit:.6g}' if self.ranked else 'points'})"
+
+    @property
+    def ranked(self) -> str:
+        """A clause with the value of rank 1 on the scale of the shown prices; empty where rows hold no ranks."""
+        return f"rank 1 is worth {self.scale.points[0]:.6g}" if isinstance(self.scale, Ranks) else ""
+
+    @property
+    def in_points(self) -> str:
+        """The value that counts as 1, on the scale of the shown prices: a number of points, or a number alone where
+        rows hold ranks.
+        """
+        return f"{self.scale.unit:.6g}{'' if self.ranked else ' points'}"
 
     @property
     def most(self) -> str:
@@ -356,10 +370,13 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
                   if other.worth_it]
         enough = least_epsilon(lambda epsilon, runs: predicted(at_epsilon(config, found.market, epsilon), scale,
                                                                runs).crowds, config.privacy.epsilon, RUNS)
-        raise hopeless(found.market, made.crowds, enough, *better)
+        raise hopeless(found.market, made.crowds, enough, *better, method=_method(found.market))
     return found
 
 
+def _method(market: Market) -> str:
+    """The name of a method in the words of a campaign file."""
+    return "the method 'scaling' of [auction]" if isinstance(market, SinkhornMatch) else "the auction"
 
 
 def searched(plan: GoodsPlan) -> LoneLies:
@@ -487,7 +504,7 @@ def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
     if not worth_it(judged := _judged(config, made)):
         enough = least_epsilon(lambda epsilon, runs: _judged(config, predicted_bundles(
             build_bundles(config.at_epsilon(epsilon)), found.scale, runs)), config.privacy.epsilon, RUNS)
-        raise hopeless(found.market, judged, enough, "smaller bundles (auction.bundle)")
+        raise hopeless(found.market, judged, enough, "smaller bundles (auction.bundle)", method=_method(found.market))
     return found
 
 

@@ -245,7 +245,7 @@ class ScalingWords(MethodWords):
         best = market.wanted(record, index, billboard)
         if best < 0:
             return ["At the last prices, no good is worth its price to you, so you ask for none."]
-        found = [f"At the last prices, {names[best]} is the best good for you, with your random tilt added: it is "
+        found = [f"At the last prices, {names[best]} is the best good for you, with your random bonus added: it is "
                  f"worth {said(float(record[best]))} at a price of {said(float(billboard.prices[best]))}. You ask for "
                  "this good."]
         rate = int(billboard.rates[best])

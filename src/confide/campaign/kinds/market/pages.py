@@ -23,19 +23,21 @@ from confide.campaign.kinds.skeleton import (
     share_page,
 )
 from confide.charts import intervals
-from confide.contract.guarantees import Audience, Budget, stated
-from confide.contract.offering import Question, answer, lies, likelier, withdrawing
+from confide.contract.guarantees import Audience, Budget, Truthfulness, stated
+from confide.contract.offering import NO_TRUTH, Question, answer, likelier, who_asks, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Picture, Section, Table, Text, joined
+from confide.contract.remedies import printed
 from confide.contract.words import few, number, percent
 from confide.market.coalitions import SHARE_FAILURE, AnswerCoalition, ShareCoalition
 from confide.market.collection import BitBillboard
 from confide.market.equilibrium import symmetric_equilibria
 from confide.market.pairs.market import PairMarket
 from confide.market.strategies import NONE
+from confide.privacy.groups import household_parts
 from confide.privacy.response import response_table
 
-__all__ = ["BitPages", "alphabet", "equilibria_table", "guessed"]
+__all__ = ["BitPages", "alphabet", "equilibria_table", "guessed", "majority_conditions"]
 
 
 class BitPages(ABC):
@@ -58,6 +60,18 @@ class BitPages(ABC):
     @abstractmethod
     def paid(self, plan: BitPlan) -> Table:
         """A table of the payment for each report, as the offer shows it."""
+
+    @abstractmethod
+    def lied(self, plan: BitPlan) -> list[str]:
+        """The conditions of the promise on lies, in plain sentences."""
+
+    def ignored(self, plan: BitPlan) -> str:
+        """A sentence on the least loss from a report that ignores the answer; empty for a kind that states no such
+        loss.
+        """
+        least = printed(plan.market.quote().margin, up=False, digits=3)
+        return (f"A report that ignores your answer, such as {plan.config.bit.one} in any case, earns at least {least} "
+                f"{plan.collection.currency} less, before payments are rounded up. ")
 
     @abstractmethod
     def why(self, plan: BitPlan) -> list[str]:
@@ -102,7 +116,7 @@ class BitPages(ABC):
         deposit = (f" You leave a deposit of {plan.coins(plan.deposit)} at the start. You get it back together with "
                    "your payment, so you never owe anything." if plan.deposit else "")
         return [
-            answer(Question.REPORT, f"You are asked: {bit.question}",
+            answer(Question.REPORT, f"You are asked: {bit.question}", who_asks("you are paid"),
                    f"Your device changes your answer at random, and then reports {bit.one} or {bit.zero}. If you take "
                    "no part, your device reports nothing.",
                    "First decide whether to take part. Only then let your device read your answer. The published "
@@ -110,17 +124,25 @@ class BitPages(ABC):
                    "something about it. People who stay away are paid nothing."),
             answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many people "
                                   f"reported {bit.one} and how many reported {bit.zero}, and the payment for each of "
-                                  "the two reports."),
+                                  "the two reports.",
+                   "Example: everybody can read in the result how many people reported "
+                   f"{bit.one}. The result does not say which people these are.",
+                   f"Your payment shows your report if the payments for {bit.one} and {bit.zero} are different. "
+                   "Example: somebody sees your bank statement and compares your amount with the public payments. They "
+                   "learn your report, and not your answer."),
             answer(Question.HIDES, *self._odds(plan),
                    "If you report on the same question several times, your privacy losses add up: check which "
                    "questions you have answered before. A device that runs `confide submit` keeps a book of your "
                    "reports. It asks you before it answers a question again that has the same words or the same name. "
-                   "A browser keeps no such book. Neither of them recognises the same question in other words."),
+                   "A browser keeps no such book. Neither of them recognises the same question in other words.",
+                   *household_parts(plan.mechanism, plan.guarantees.privacy, Audience.COLLECTOR, "answer")),
             answer(Question.GETS, f"You get at most {plan.coins(plan.highest)}. The amount depends on whether your "
                                   f"report agrees with other people's reports.{deposit}",
                    self.paid(plan)),
-            answer(Question.LIES, f"{lies(plan.guarantees)} Your device already makes your report at random. A lie is "
-                                  "any other way to make the report.", *self.why(plan)),
+            answer(Question.LIES, "Your device already makes your report at random. A lie is any other way to make the "
+                                  f"report. Example: your true answer is {bit.one}, and you give your device the "
+                                  f"answer {bit.zero}.",
+                   *self.why(plan), *self._promised(plan)),
             answer(Question.TRUSTED, "You trust nobody with your answer: it does not leave your device. You trust the "
                                      "operator with your report. You also trust the operator to pay you the amount "
                                      "for the report."),
@@ -128,6 +150,16 @@ class BitPages(ABC):
                 absent="the campaign counts you as somebody who took no part. The number of participants is public, "
                        "their names are not", deposit=bool(plan.deposit))),
         ]
+
+    def _promised(self, plan: BitPlan) -> list[str]:
+        """The promise on lies in plain sentences, with its conditions."""
+        it = plan.guarantees.of(Truthfulness)[0]
+        if not stated((it,)):
+            return [NO_TRUTH]
+        said = (f"The promise: on average, a lie earns you at most {it.gain:.4g} {plan.collection.currency} more than "
+                "the report that your device makes from your true answer. This gain is possible only because payments "
+                f"are rounded up. {self.ignored(plan)}These amounts count your loss of privacy as a cost.")
+        return [said, *self.lied(plan)]
 
     def _odds(self, plan: BitPlan) -> list[str]:
         """The odds of the device's random answer at the largest level, in plain words."""
@@ -140,9 +172,10 @@ class BitPages(ABC):
                 f"{percent(least)} to {percent(table.truth)}")
         return [f"Your device reports your true answer with a probability of {true}, and the other answer otherwise.",
                 "Example: somebody thinks at first that both answers are equally likely. They see your report and "
-                f"guess your answer. They are right at most {percent(table.truth)} of the time. Your report never "
-                f"proves your answer: it is at most {likelier(level)} times as likely under one answer as under the "
-                "other."]
+                f"guess your answer. They are right at most {percent(table.truth)} of the time. They can learn which "
+                "answer is more likely. They cannot learn your answer for certain: people with one answer send a "
+                f"report at most {_times(level)} times as often as people with the other answer. In the words of the "
+                f"field, your privacy loss is at most epsilon = {level:.4g}, and {likelier(level)}."]
 
     def result_sections(self, plan: BitPlan, outcome: AnyOutcome) -> list[Section]:
         """The result page: the finding in one sentence and a picture, the counts, the limits of conclusions about one
@@ -221,6 +254,24 @@ class BitPages(ABC):
                   f"{plan.money(expected)}. The prediction uses the beliefs in the campaign file, and these people may "
                   "have other beliefs.",)),
         ))]
+
+
+def _times(level: float) -> str:
+    """The number e^epsilon alone, as `likelier` writes it after the power."""
+    return likelier(level).partition(" = ")[2]
+
+
+def majority_conditions(plan: BitPlan, others: str) -> str:
+    """A sentence with the conditions of the promise on lies, in a market that pays reports with the majority.
+
+    Args:
+        plan: plan of a campaign in which every answer is a noisy sign of one fact.
+        others: clause on the other people's reports, which begins with "if".
+    """
+    model, bit = plan.market.signal_model, plan.config.bit
+    return (f"The promise holds {others}, and if everybody believes the same before the campaign: the fact that the "
+            f"campaign looks for is {bit.one} with a probability of {percent(model.prior_one)}, and each person's true "
+            f"answer agrees with this fact with a probability of {percent(model.signal_accuracy)}.")
 
 
 def _counts(plan: BitPlan, board: BitBillboard) -> Table:

@@ -122,7 +122,7 @@ class RandomQueries(Keys):
     form: Literal["random"]
     count: int = Field(ge=1, le=MOST_QUERIES, description="k, number of queries")
     width: int = Field(default=3, ge=1, le=8, description="number of columns in each query")
-    signed: bool = Field(default=True, description="whether half of the literals ask for another value")
+    signed: bool = Field(default=True, description="whether half of the conditions ask for another value")
     seed: Seed = 0
 
     def build(self, schema: Schema) -> Workload:
@@ -170,8 +170,8 @@ class ListedQueries(Keys):
     form: Literal["listed"]
     queries: tuple[tuple[str, ...], ...] = Field(
         min_length=1, max_length=MOST_QUERIES,
-        description="queries, each a list of literals that hold together; negated literals are 'sex != male', 'age not "
-                    "in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
+        description="queries, each a list of conditions that hold together; negated conditions are 'sex != male', 'age "
+                    "not in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
 
     def build(self, schema: Schema) -> Workload:
         """The workload of queries about these public columns."""
@@ -179,7 +179,7 @@ class ListedQueries(Keys):
         for number, query in enumerate(self.queries, 1):
             where = f"workload.queries[{number}]"
             if not query:
-                raise InvalidInput(where, "has no literal", "must have at least one literal")
+                raise InvalidInput(where, "has no condition", "must have at least one condition")
             for literal in (each for each in query if each not in known):
                 try:
                     Workload.conjunctions([[literal]], attributes=schema)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from confide.campaign.kinds.skeleton import not_disclosed, promised
 from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.kinds import as_rows
-from confide.contract.presentation import Picture, Section, Table, Text, joined
+from confide.contract.presentation import Picture, ReplacedPicture, Section, Table, Text, joined
+from confide.contract.wire import wire_name
 from confide.contract.words import Measured, number, percent, percent_at_most, says_nothing
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import NoisyAnswers
@@ -40,6 +42,7 @@ _LONGEST = 60  # letters of a query in a picture
 _ROWS = 16  # values of a picture of columns
 _NAMED = 3  # columns that the finding names
 _CROSSED = 15  # cross tables
+_IN_POINTS = "The number after +- is in percentage points."
 
 
 def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
@@ -80,8 +83,8 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
         more = len(crossed) - _CROSSED
         parts.append(Section(title="Pairs of columns", blocks=joined(
             "Each cell is the share of all records that have both values" + (
-                ", with its error if an error is proved." if isinstance(plan.mechanism, NoisyAnswers | MarginalFit) else
-                "."),
+                ", with its error in percentage points if an error is proved."
+                if isinstance(plan.mechanism, NoisyAnswers | MarginalFit) else "."),
             *crossed[:_CROSSED],
             f"The release determines {more:,} more such tables: use `confide answer`." if more > 0 else "")))
     return [*parts, _exactness(plan, outcome, found, held), _not_disclosed(plan, cells), _answers(plan, found, held),
@@ -133,9 +136,13 @@ def _column_picture(plan: QueriesPlan, cells: Cells, columns: Sequence[Column]) 
             rows.append((_shortened(cells.words(literal), len(rows) + 1), "share", 100 * cell,
                          100 * max(0.0, cell - reach), 100 * min(1.0, cell + reach)))
     low, high = min(row[2] for row in rows), max(row[2] for row in rows)
+    covers = ""
+    if isinstance(plan.mechanism, NoisyAnswers | MarginalFit):
+        noise = "of its share" if isinstance(plan.mechanism, NoisyAnswers) else "and the fit of all shares of a column"
+        covers = f" A bar covers the noise {noise}, with probability {LEVEL:.0%}."
     return intervals(rows, title="How frequent each value is", axis=f"percent of the {plan.records:,} records",
                      alt=f"The share of the records with each value of {', '.join(drawn)}: from {low:.1f}% to "
-                         f"{high:.1f}%.")
+                         f"{high:.1f}%.{covers}")
 
 
 def _covers(plan: QueriesPlan) -> str:
@@ -143,17 +150,18 @@ def _covers(plan: QueriesPlan) -> str:
     match plan.mechanism:
         case NoisyAnswers():
             return (f"The error of a share covers the noise of this share with probability {LEVEL:.0%}. Among many "
-                    "shares, some have larger errors.")
+                    f"shares, some have larger errors. {_IN_POINTS}")
         case MarginalFit():
             return ("The errors of a table cover the noise and the fit of all of its shares at once, with probability "
-                    f"{LEVEL:.0%}.")
+                    f"{LEVEL:.0%}. {_IN_POINTS}")
     return "These shares follow from the released population. No error of a single share is proved."
 
 
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
     """A section on the bound that holds for all answers together, the records that shares refer to, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    bound = (f"Every answer is within {percent_at_most(held.together)} of {compared_with(plan)}. This bound covers "
+    points = f"{percent_at_most(held.together).removesuffix('%')} percentage points" if some else ""
+    bound = (f"Every answer is within {points} of {compared_with(plan)}. This bound covers "
              f"{held.together_covers}." if some else
              says_nothing("the bound on the error of all answers at once", "any possible error" if held.together >= 1
                           else "the error of the answer one half to everything") if held.single else
@@ -189,19 +197,19 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
     """All answers in the order of the workload, and a picture of the largest of them."""
     known = np.isfinite(held.each)
     shown = range(min(_SHOWN, len(found)))
-    largest = np.argsort(-found, kind="stable")[:_DRAWN]
     words = plan.workload.words(plan.schema, len(shown))
     note = (f"The table shows the first {len(shown):,} of {len(found):,} answers. The file answers.csv has all "
             "answers, with all digits. "
             if len(found) > _SHOWN else "The file answers.csv has all digits. ")
     if held.covers and known.any():
-        note += f"{int(known.sum()):,} of {len(found):,} answers have an error, which covers {held.covers}. "
+        note += (f"{int(known.sum()):,} of {len(found):,} answers have an error, in percentage points, which covers "
+                 f"{held.covers}. ")
     if not known.all():
         note += (f"{'Answers without an error' if known.any() else 'Single answers'} have no proven error "
                  f"bound{' except the one for all answers' if held.together < BASELINE_ERROR else ''}. ")
     rows = tuple((words[j], Measured(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
     return Section(title="The answer" if len(found) == 1 else f"All {len(found):,} answers", folded=True, blocks=(
-        *_largest_picture(plan.workload.some(largest).words(plan.schema), found, held, largest),
+        *_largest_pictures(plan, found, held),
         Table(columns=("query", "share of the records"), rows=rows, note=note.strip())))
 
 
@@ -209,7 +217,9 @@ def _promises(plan: QueriesPlan) -> Section:
     """The promise of the plan, and its cost for mechanisms with costs that add up. Losses from other proofs stand in
     the plan.
     """
-    losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
+    name = wire_name(plan.mechanism)
+    losses = stated(replace(each, note="") if each.note == name else each for each in plan.guarantees.privacy
+                    if each.loss == plan.loss or isinstance(each.loss, ZCDP))
     return promised(plan, f"Made by: {described(plan)}.", *losses,
                     "The promise covers the replacement of any record by any other record. It holds towards everybody "
                     "who sees the published result, for any other knowledge that they have. The number of records is "
@@ -220,8 +230,25 @@ def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: np.ndarray) -> list[Picture]:
-    """A picture of the largest answers with their error bars."""
+def _largest_pictures(plan: QueriesPlan, found: np.ndarray, held: Bars) -> list[Picture]:
+    """A picture of the largest answers with their error bars. Answers to queries with "not" are often large and say
+    little, so the picture has only answers without "not" if there are such answers.
+    """
+    workload, order = plan.workload, np.argsort(-found, kind="stable")
+    largest = order[:_DRAWN]
+    former = _largest_picture(plan, found, held, largest)
+    plain = (workload.bits | (workload.index < 0)).all(axis=1)
+    if workload.kind != "conjunctions" or plain[largest].all() or not plain.any():
+        return former
+    chosen = _largest_picture(plan, found, held, order[plain[order]][:_DRAWN], " without 'not'")
+    return [ReplacedPicture(spec=each.spec, alt=each.alt, former=one) for each, one in zip(chosen, former, strict=True)]
+
+
+def _largest_picture(
+    plan: QueriesPlan, found: np.ndarray, held: Bars, largest: np.ndarray, which: str = ""
+) -> list[Picture]:
+    """A picture of the given answers with their error bars."""
+    words = plan.workload.some(largest).words(plan.schema)
     values, reaches = found[largest], np.nan_to_num(held.each[largest])
     rows = [(_shortened(words[k], k + 1), "answer", float(value), max(0.0, float(value - reach)),
              min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
@@ -229,7 +256,8 @@ def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: n
     covers = (f"errors cover {held.covers}" if some == len(rows) else
               f"{some} of these answers have an error" if some else "no single answer has a proven error")
     low, high = percent(float(values.min())), percent(float(values.max()))
-    title = "The answer" if len(rows) == 1 else f"The {len(rows)} largest answers"
+    title = ("The answer" if len(found) == 1 else f"The largest answer{which}" if len(rows) == 1 else
+             f"The {len(rows)} largest answers{which}")
     return intervals(rows, title=title, axis="share of the records",
                      alt=f"{title}, {low if len(rows) == 1 else f'{low} to {high}'} of the records; {covers}.")
 
