@@ -292,7 +292,7 @@ WORKLOAD = ('form = "complete"\nwidth = 2', "{}")
     ((WORKLOAD[0], 'form = "randon"\ncount = 3'), "workload.form", "random"),
     ((WORKLOAD[0], 'form = "random"\ncount = 100000'), "workload.count", "there are only 248 such queries"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = []'), "workload.queries", "0 given; needs at least one"),
-    ((WORKLOAD[0], 'form = "listed"\nqueries = [[]]'), "workload.queries[1]", "no literal"),
+    ((WORKLOAD[0], 'form = "listed"\nqueries = [[]]'), "workload.queries[1]", "no condition"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = [["smoker"], ["job = ful"]]'), "workload.queries[2]",
      "did you mean 'job = full'?"),
     ((WORKLOAD[0], 'form = "listed"\nqueries = [["age in [0, 25]"]]'), "workload.queries[1]", "age in [0, 25)"),

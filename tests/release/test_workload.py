@@ -84,7 +84,7 @@ def test_attributes_by_name():
     assert found.index.tolist() == [[1, 12], [6, -1]]
     assert found.bits.tolist() == [[False, True], [True, True]]
     assert Workload.parities([["rich", "smoker"]], attributes=SMALL).index.tolist() == [[6, 12]]
-    with pytest.raises(InvalidInput, match="'sex = mail' is unknown; did you mean 'sex = male'"):
+    with pytest.raises(InvalidInput, match="'mail' is not a level of 'sex'; did you mean 'sex = male'"):
         Workload.conjunctions([["sex = mail"]], attributes=SMALL)
 
 

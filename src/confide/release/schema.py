@@ -368,7 +368,7 @@ class Schema:
             return
         near = get_close_matches(found[2], column.levels, n=1)
         raise InvalidInput("attribute", f"{text!r} is unknown: {found[2]!r} is not a level of {found[1]!r}",
-                           (f"did you mean {near[0]!r}? " if near else "") + column.limit())
+                           (f"did you mean {text[: found.start(2)] + near[0]!r}? " if near else "") + column.limit())
 
     @cached_property
     def hazards(self) -> frozenset[str]:

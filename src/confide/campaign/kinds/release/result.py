@@ -237,7 +237,7 @@ def _largest_pictures(plan: QueriesPlan, found: np.ndarray, held: Bars) -> list[
     workload, order = plan.workload, np.argsort(-found, kind="stable")
     largest = order[:_DRAWN]
     former = _largest_picture(plan, found, held, largest)
-    plain = (workload.bits | (workload.index < 0)).all(axis=1)
+    plain: np.ndarray = np.all(workload.bits | (workload.index < 0), axis=1)
     if workload.kind != "conjunctions" or plain[largest].all() or not plain.any():
         return former
     chosen = _largest_picture(plan, found, held, order[plain[order]][:_DRAWN], " without 'not'")
