@@ -95,7 +95,7 @@ def test_too_many_unusable_rows_stop_and_the_operator_may_go_on(tmp_path: Path, 
     with pytest.raises(InvalidInput) as error:
         begun(path, place)
     assert "60 of 1,000 rows cannot be used (6 %; at most 1 % are accepted): region: 5 cells are not levels, such as " \
-           "'North'; income: 55 cells are empty; nothing was charged" in str(error.value)
+           "'North' (levels: north, south); income: 55 cells are empty; nothing was charged" in str(error.value)
     assert not charged()
     begun(path, place, accept_unusable=True)
     assert charged() == (place == "settle")

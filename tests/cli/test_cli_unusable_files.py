@@ -26,7 +26,8 @@ def test_check_exits_2_where_a_run_would_stop(run: Run, tmp_path: Path) -> None:
     assert found.err.startswith("confide: a run stops before the charge: data.source: 60 of 1,000 rows cannot be used")
     spoken = run("check", path, "--json")
     assert spoken.code == 2
-    assert spoken.json["cells"] == ["region: 5 cells are not levels, such as 'North'", "income: 55 cells are empty"]
+    assert spoken.json["cells"] == ["region: 5 cells are not levels, such as 'North' (levels: north, south)",
+                                   "income: 55 cells are empty"]
     assert spoken.json["stop"].startswith("data.source: 60 of 1,000")
 
 

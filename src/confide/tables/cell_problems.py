@@ -126,7 +126,7 @@ class CellProblems:
         >>> problems.reported()["age"][0]
         "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
         >>> problems.reported()["sex"]
-        ('sex: 2 cells are empty', "sex: 1 cell is not a level, such as 'Male'; the levels are male, female")
+        ('sex: 2 cells are empty', "sex: 1 cell is not a level, such as 'Male' (levels: male, female)")
     """
 
     def __init__(self, columns: Sequence[Judged], *, examples: bool = False) -> None:
@@ -192,7 +192,7 @@ class CellProblems:
             text += f", such as {_shown(self._examples[name, reason])!r}"
         levels = self._columns[name].levels if reason == UNLISTED else ()
         more = ", ..." if len(levels) > _LISTED else ""
-        return f"{text}; the levels are {', '.join(levels[:_LISTED])}{more}" if levels else text
+        return f"{text} (levels: {', '.join(levels[:_LISTED])}{more})" if levels else text
 
 
 def _reasons(wrong: np.ndarray, array: pa.Array, texts: pa.Array) -> Iterator[tuple[str | int, np.ndarray]]:
