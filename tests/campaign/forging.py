@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.charging import data_set_charge
-from confide.campaign.file import load
+from confide.campaign.file import CampaignFile, parse
 from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE, PICTURES, REPORT, picture_data, report, table_files
 from confide.campaign.report import head, placed
@@ -104,11 +104,16 @@ def edit(path: Path, change: Callable[[Any], Any]) -> None:
     path.write_bytes(canonical(document if changed is None else changed))
 
 
+def campaign_file(pack: Path) -> CampaignFile:
+    """The campaign file of a pack, read as a verification reads it."""
+    return parse((pack / "campaign.toml").read_bytes(), pack / "campaign.toml", stored=True)
+
+
 def rechain(pack: Path, change: Callable[[list[dict[str, Any]]], Any] = lambda rows: None) -> None:
     """Change the events, name manifest and campaign file as they now are, and compute all hashes anew."""
     rows = json.loads((pack / "events.json").read_bytes())
     now = {"publish": ("manifest", digest((pack / "manifest.json").read_bytes())),
-           "plan": ("content", load(pack / "campaign.toml").digest)}
+           "plan": ("content", campaign_file(pack).digest)}
     for row in rows:
         if row["event"] in now:
             row["data"].update([now[row["event"]]])
@@ -150,7 +155,7 @@ def drawn_by_first(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def as_first(pack: Path, key: Ed25519PrivateKey) -> None:
     """A pack as confide 0.1.0 wrote it: without a meter, without a policy, and without the data of its pictures."""
-    page, title = pack / REPORT, load(pack / "campaign.toml").title
+    page, title = pack / REPORT, campaign_file(pack).title
     text = page.read_text().replace(head(title), head(title, policy=False))
     for each, there in zip(json.loads((pack / PICTURES).read_text()), placed(text), strict=True):
         if there.drawing is not None:
@@ -163,7 +168,7 @@ def as_first(pack: Path, key: Ed25519PrivateKey) -> None:
 def remake(pack: Path, key: Ed25519PrivateKey, change: Callable[[PublicOutcome], PublicOutcome], *,
            version: str | None = None) -> None:
     """Publish another outcome of the campaign file as it now is: promises, debit, tables and page are what follows."""
-    file = load(pack / "campaign.toml")
+    file = campaign_file(pack)
     plan, outcome = file.kind.plan(file.config), change(PublicOutcome.load(pack))
     if version is not None:
         outcome = replace(outcome, provenance=replace(outcome.provenance, confide=version))

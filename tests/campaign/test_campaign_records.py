@@ -131,7 +131,7 @@ def test_reasons_with_quotes_keep_the_list_readable(tmp_path: Path) -> None:
                   tmp_path / "study" / "operator" / "rejected.csv"):
         with place.open(newline="") as file:
             listed = list(csv.reader(file))
-        assert listed == [["id", "reason"], ["17", 'sex: is not a level; must be one of fe"male, ma,le']]
+        assert listed == [["id", "reason"], ["17", 'sex: is not a level; must be one of fe"male, \'ma,le\'']]
 
 
 def test_nobody_rejected_is_a_list_too(campaign: Campaign, tmp_path: Path) -> None:

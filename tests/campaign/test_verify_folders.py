@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from campaign.forging import STRANGER, found, rechain, resign
+from campaign.forging import STRANGER, campaign_file, found, rechain, resign
 from campaign.settled import RECORD, Done
-from confide.campaign import load, verify
+from confide.campaign import verify
 from confide.campaign.pack import NOTE
 from confide.campaign.pages import verification_section
 from confide.campaign.verification import reading
@@ -300,7 +300,7 @@ def test_a_pack_does_not_steer_the_terminal(
         escaped = "".join(f"\\u{ord(letter):04x}" for letter in ESCAPES)
         (pack / "campaign.toml").write_text(text.replace('title = "', f'title = "[red]{escaped}'))
         rechain(pack)
-        file = load(pack / "campaign.toml")
+        file = campaign_file(pack)
         resign(pack, signer, title=file.title, content=file.digest)
     else:
         (pack / f"[red]{plain}.csv").write_text("x")

@@ -69,7 +69,7 @@ def test_text_is_refused_by_its_column(frame: Callable[[Any], Any]) -> None:
     for run in (lambda data: COLLECTION.run(data, Noise.simulated(1)), MARKET.pay_reports):
         with pytest.raises(InvalidInput, match=r"^answer: the column holds text; must be numbers"):
             run(frame({"answer": ["1", "0", "1", "1", "1", "0"]}))
-    with pytest.raises(InvalidInput, match=r"^data: has 2 columns, report, wage; must be 1"):
+    with pytest.raises(InvalidInput, match=r"^data: has 2 columns, report, wage; must have 1 column"):
         COLLECTION.run(frame({"report": CELLS, "wage": REPORTS}), Noise.simulated(1))
     with pytest.raises(InvalidInput, match=r"^reports: contain another value"):
         COLLECTION.run(frame({"report": [1, 0, 1, 3, 1, 0]}), Noise.simulated(1))

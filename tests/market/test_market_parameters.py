@@ -108,7 +108,7 @@ def test_recommended_settings_for_a_budget() -> None:
 @pytest.mark.parametrize("kind", [OptimalCountMechanism])
 def test_a_market_without_a_budget_says_why(kind: type) -> None:
     assert not hasattr(kind, "for_budget")
-    assert "It has no `for_budget`, because" in (inspect.getdoc(kind) or "")
+    assert "has no `for_budget`, because" in (inspect.getdoc(kind) or "")
 
 
 @pytest.mark.parametrize("make", [

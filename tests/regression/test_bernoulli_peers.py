@@ -182,7 +182,7 @@ def test_columns_frames_and_files_are_bits_as_lists_are(tmp_path: Path) -> None:
         assert found.shares.equals(bare.shares)
     with pytest.raises(InvalidInput, match="bit: the column holds text"):
         peers.run(pa.table({"bit": ["1", "0"]}), Noise.simulated(0))
-    with pytest.raises(InvalidInput, match="has 2 columns, bit, other; must be 1"):
+    with pytest.raises(InvalidInput, match="has 2 columns, bit, other; must have 1 column"):
         peers.run(pa.table({"bit": [1, 0], "other": [1, 0]}), Noise.simulated(0))
 
 

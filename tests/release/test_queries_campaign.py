@@ -446,7 +446,9 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     assert "invited" not in checked
     ran = confide("run", path)
     assert "answers.csv" in ran
-    assert "not smoker" not in ran.partition("Shares refer to the records")[0]  # a complete workload is positive
+    answers = ran.partition("(picture:")[2].partition("Shares refer to the records")[0]
+    assert answers
+    assert "not smoker" not in answers  # a complete workload is positive
     public = tmp_path / "out" / "smoking"
     found = list(csv.reader(io.StringIO((public / "answers.csv").read_text())))
     assert found[0] == ["query", "answer", "uncut", "plus_minus"]

@@ -120,7 +120,7 @@ def test_pages_say_what_the_day_tells(tmp_path: Path) -> None:
     day = ('source = "answers.csv"\n', 'source = "answers.csv"\n\n[release]\npublish_on = 2031-03-01\n')
     free, fixed = campaign(tmp_path / "free"), campaign(tmp_path / "fixed", day)
     assert "The file fixes no day" in words(free.plan.sections())
-    assert "learns the duration of the search" in words(free.plan.sections())
+    assert "learns how long the search took" in words(free.plan.sections())
     assert "The custodian fixed no day" in words(free.plan.offer())
     assert "first run on 2031-03-01 or later" in words(fixed.plan.sections())
     assert "The list appears on 2031-03-01" in words(fixed.plan.offer())

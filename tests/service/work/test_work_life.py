@@ -252,9 +252,9 @@ def test_an_opened_campaign_is_read_once_and_before_anybody_asks(
     read: list[int] = []
     real = opened_module.parse
 
-    def counted(text: bytes, path: Path) -> Any:
+    def counted(text: bytes, path: Path, **how: Any) -> Any:
         read.append(len(text))
-        return real(text, path)
+        return real(text, path, **how)
 
     monkeypatch.setattr(opened_module, "parse", counted)
     first = parts.open(kind("bits").template)
