@@ -47,7 +47,7 @@ from confide.privacy.events import (
     ZCDPEvent,
     flatten,
 )
-from confide.privacy.hiding import guess_at
+from confide.privacy.hiding import BELOW_ONE, guess_at
 from confide.privacy.losses import BITS, GDP, ZCDP, ApproxDP, PureDP, RenyiDP, up
 from confide.privacy.noise.balls import precision
 from confide.privacy.required_charge import charged_for, composed, largest_delta
@@ -391,11 +391,6 @@ _TOWARDS = {
     Audience.PUBLIC: "the public", Audience.OTHERS: "everybody outside of the group, together",
     Audience.COLLECTOR: "the operator", Audience.FELLOWS: "all other participants together"}
 
-_BELOW = math.nextafter(1.0, 0.0)
-"""The largest probability below 1. A finite loss never lets a guess be right with certainty, although its bound may
-round to 1.
-"""
-
 _NOT_STATED = ("The loss of a group, such as a household, is not stated, since no promise covers all that an audience "
                "sees.")
 
@@ -420,7 +415,7 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
     rows = tuple(
         (size, "the operator, and everybody else" if alone else "; ".join(_TOWARDS[each] for each in audiences),
          "says nothing" if loss.vacuous else number(loss.epsilon), number(float(getattr(loss, "delta", 0.0))),
-         percent(guess if loss.vacuous else min(guess, _BELOW)))
+         percent(guess if loss.vacuous else min(guess, BELOW_ONE)))
         for figures, audiences in seen.items() for size, loss, guess in figures)
     units = {each.neighbours for each in made if each.claimable and each.whole and not each.loss.vacuous}
     own = [text for unit, text in _OWN.items() if unit in units]
@@ -458,7 +453,7 @@ def household_parts(
         f"somebody outside of your household knows that the {thing}s of the household are one of two sets, and thinks "
         "at first that both are equally likely. The table shows how often they guess the right set.",
         Table(columns=("people in the household", "right at most"), rows=tuple(
-            (each.size, percent(each.guess if each.loss.vacuous else min(each.guess, _BELOW))) for each in found))]
+            (each.size, percent(each.guess if each.loss.vacuous else min(each.guess, BELOW_ONE))) for each in found))]
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:

@@ -23,7 +23,12 @@ from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 if TYPE_CHECKING:
     from confide.contract.guarantees import Audience, Privacy
 
-__all__ = ["NEXT_TO_NOTHING", "guess_at", "hides_next_to_nothing"]
+__all__ = ["BELOW_ONE", "NEXT_TO_NOTHING", "guess_at", "hides_next_to_nothing"]
+
+BELOW_ONE = math.nextafter(1.0, 0.0)
+"""The largest probability below 1. A finite loss never lets a guess be right with certainty, although its bound may
+round to 1.
+"""
 
 NEXT_TO_NOTHING = 10.0
 """The epsilon, in nats, above which a privacy promise gets a warning. A loss in another notion gets a warning if it
@@ -114,7 +119,7 @@ first that both are equally likely. They may guess right in 99.9999998% of all c
             weakest[who] = (guess, loss, _in_words(part, audience), known)
     return tuple(f"the promise of privacy towards {who}, for {part}, is {loss}. Such a promise hides hardly anything "
                  f"about a person. Example: somebody knows {known}, and thinks at first that both are equally likely. "
-                 f"They may guess right in {percent(min(guess, _BELOW))} of all cases"
+                 f"They may guess right in {percent(min(guess, BELOW_ONE))} of all cases"
                  for who, (guess, loss, part, known) in weakest.items())
 
 
@@ -124,9 +129,6 @@ def _in_words(part: str, audience: Audience) -> str:
         return _WHOLE[audience.value]
     return part.replace("the billboard", "the published result").replace("everybody else's payments", "their payments")
 
-
-_BELOW = math.nextafter(1.0, 0.0)
-"""The largest probability below 1: a finite loss never lets a guess be right with certainty."""
 
 _KNOWN = {Relation.REPLACE: "that a person's record is one of two",
           Relation.ADD_OR_REMOVE: "that the data hold a given record of a person, or no record of this person",

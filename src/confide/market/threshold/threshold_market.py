@@ -544,7 +544,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         """
         n = self.participants(ones, zeros)
         state = int(ones >= zeros)
-        wrong = posterior_one(ones, zeros, self.signal_model, self.reporting, state=0 if state else 1)
+        wrong = posterior_one(ones, zeros, self.signal_model, self.reporting, state=1 - state)
         return StateEstimate(state=state, wrong=wrong, people=n)
 
     def error_bound(self) -> float:

@@ -82,8 +82,7 @@ class BinnedColumn(Keys):
 
     def roles(self) -> tuple[Binned, ...]:
         """The public role of the column, as a tuple with one entry."""
-        with already_judged():
-            return (Binned(**self.model_dump(exclude_none=True)),)
+        return (Binned(**self.model_dump(exclude_none=True)),)
 
 
 class LevelsColumn(Keys):
@@ -96,8 +95,7 @@ class LevelsColumn(Keys):
 
     def roles(self) -> tuple[Levels, ...]:
         """The public role of the column, as a tuple with one entry."""
-        with already_judged():
-            return (Levels(**self.model_dump()),)
+        return (Levels(**self.model_dump()),)
 
 
 class BitColumn(Keys):
@@ -112,8 +110,7 @@ class BitColumn(Keys):
         """The public roles of the columns, one for each named column."""
         names = (self.column,) if isinstance(self.column, str) else self.column
         texts: dict[str, Any] = {"true": self.true, "false": self.false}
-        with already_judged():
-            return tuple(Bit(column=name, **texts) for name in names)
+        return tuple(Bit(column=name, **texts) for name in names)
 
 
 class RandomQueries(Keys):
@@ -322,7 +319,8 @@ class QueriesConfig(Keys):
         roles: list[Column] = []
         for place, column in enumerate(self.columns, 1):
             try:
-                roles.extend(column.roles())
+                with already_judged():  # with the whole file, where it was loaded
+                    roles.extend(column.roles())
             except InvalidInput as error:
                 raise InvalidInput(f"columns[{place}].{error.field}", error.problem, error.limit) from None
         return Schema(tuple(roles))

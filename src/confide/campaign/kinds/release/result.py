@@ -108,19 +108,18 @@ def _finding(
     if not sure:
         literal, cell = columns[0].most
         reach = cell.error or 0.0
-        between = f"Between {percent(max(0.0, cell - reach))} and {percent(min(1.0, cell + reach))}"
-        return Section(title="What was found", found=True, blocks=(
-            Text((f"{between} of the {plan.records:,} records have {cells.words(literal)}. The errors of this release "
-                  "are too large to say which value of a column is the most frequent.",)),
-            *_column_picture(plan, cells, columns)))
-    named = [(cells.words(literal), cell) for literal, cell in (column.most for column in sure[:_NAMED])]
-    unproved = "" if all(cell.error is not None for _, cell in named) else ", without a proven error"
-    texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
-             for k, (said, cell) in enumerate(named)]
-    listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+        finding = (f"Between {percent(max(0.0, cell - reach))} and {percent(min(1.0, cell + reach))} of the "
+                   f"{plan.records:,} records have {cells.words(literal)}. The errors of this release are too large to "
+                   "say which value of a column is the most frequent.")
+    else:
+        named = [(cells.words(literal), cell) for literal, cell in (column.most for column in sure[:_NAMED])]
+        unproved = "" if all(cell.error is not None for _, cell in named) else ", without a proven error"
+        texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
+                 for k, (said, cell) in enumerate(named)]
+        listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+        finding = f"The most frequent value{'s are' if len(texts) > 1 else ' is'} {listed}{unproved}."
     return Section(title="What was found", found=True, blocks=(
-        Text((f"The most frequent value{'s are' if len(texts) > 1 else ' is'} {listed}{unproved}.",)),
-        *_column_picture(plan, cells, columns)))
+        Text((finding,)), *_column_picture(plan, cells, columns)))
 
 
 def _column_picture(plan: QueriesPlan, cells: Cells, columns: Sequence[Column]) -> list[Picture]:
