@@ -450,8 +450,8 @@ def household_parts(
         return []
     return [
         f"Other people's {thing}s can disclose something about you, too, if they are usually like yours. Example: "
-        f"somebody outside of your household knows that the {thing}s of the household are one of two sets, and thinks "
-        "at first that both are equally likely. The table shows how often they guess the right set.",
+        f"somebody knows all {thing}s outside of your household, and that the {thing}s of the household are one of two "
+        "sets, and thinks at first that both are equally likely. The table shows how often they guess the right set.",
         Table(columns=("people in the household", "right at most"), rows=tuple(
             (each.size, percent(each.guess if each.loss.vacuous else min(each.guess, BELOW_ONE))) for each in found))]
 
