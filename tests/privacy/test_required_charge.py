@@ -80,7 +80,7 @@ def test_a_charge_without_delta_rests_on_a_pure_promise(loss):
     """Beside one that the events cover, what else is promised may say less; one that is not covered is no such one."""
     check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0))])
     for others in ([], [promise(PureDP(1.0), audience=Audience.COLLECTOR)], [promise(PureDP(1.0), claimable=False)]):
-        with pytest.raises(InvalidInput, match="events: are charged without a delta"):
+        with pytest.raises(InvalidInput, match="events: are charged an epsilon without a delta"):
             check_covered([pure(1.0)], [promise(loss), *others])
     with pytest.raises(InvalidInput, match="the promise towards the public is epsilon = 2"):
         check_covered([pure(1.0)], [promise(loss), promise(PureDP(2.0))])
@@ -88,7 +88,7 @@ def test_a_charge_without_delta_rests_on_a_pure_promise(loss):
     part, public = promise(PureDP(1.0), part="the counts"), promise(PureDP(1.0))
     assert public.audience is Audience.PUBLIC
     for given in ([promise(loss), part], [promise(loss, audience=Audience.OTHERS), public]):
-        with pytest.raises(InvalidInput, match="events: are charged without a delta"):
+        with pytest.raises(InvalidInput, match="events: are charged an epsilon without a delta"):
             check_covered([pure(1.0)], given)
     check_covered([pure(1.0)], [promise(loss, part="the counts"), part, public])
     check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0), audience=Audience.OTHERS)])

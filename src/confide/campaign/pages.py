@@ -34,7 +34,8 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         fingerprint: the fingerprint of the operator's key.
         shares: whether participants have shares of the result.
     """
-    own = " To check your share, too, save it with confide share --write FILE, and add --own FILE." if shares else ""
+    own = (" To check your share, too, first save it with confide share --write FILE. Then add --own FILE to the "
+           "command confide verify.") if shares else ""
     who = "operator" if shares else "custodian"
     return Section(title="How you can check the result", blocks=(Text((
         f"The {who} will sign the result with a secret key. The public fingerprint of this key is {fingerprint}. Keep "

@@ -33,7 +33,7 @@ def study(
         folder: the folder into which the study is written. The folder may hold an earlier study, which is replaced, and
             nothing else.
         seed: the seed of the simulated noise.
-        home: the installation, which notes the look at the records; default `Home.default()`.
+        home: the installation, in which a note is kept that the records were looked at; default `Home.default()`.
         progress: a function that receives the progress.
         accept_unusable: whether the study goes on even if too many rows of the operator's data file cannot be used.
 

@@ -84,8 +84,8 @@ def check_directions(document: Any, field: str = "") -> None:
 
 @contextmanager
 def already_judged() -> Iterator[None]:
-    """Context in which every text passes: for words of a campaign file, which are checked when the file is loaded, and
-    for stored results, which older versions may have written.
+    """Context in which `check_direction` accepts every text. It is for words of a campaign file, which were checked
+    when the file was loaded, and for stored results, which an older version may have written.
     """
     token = _JUDGED.set(True)
     try:

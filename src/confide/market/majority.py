@@ -530,10 +530,10 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
                  source=Source(
             document="confide", statement="maximum a posteriori rule", spec="data_market 2.5"),
-            measure="the probability, before anybody reports, of guessing the state wrongly",
+            measure="the probability that the guess of the state is wrong, computed before anybody reports",
             note="exact, if everybody plays the equilibrium and takes part as expected"),
         Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=market.worst_payment()[0],
-               source=theorem, note="in this equilibrium; the largest payment is over all numbers of participants"),
+               source=theorem, note="in this equilibrium; the largest payment is the largest for any number of people"),
     ))
 
 

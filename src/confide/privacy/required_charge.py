@@ -190,11 +190,11 @@ def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None
     for promise in promises:
         if not any(promise.audience in each.audience.sees and (each.whole or each.part == promise.part)
                    for each in pure):
-            raise InvalidInput("events", "are charged without a delta, but the promise towards the "
-                                         f"{promise.audience.value} about {promise.part}, {promise.loss}, has a delta: "
-                                         "no charge covers the promise",
-                               "promise this audience also the charged epsilon, as a `PureDP`; or charge in the "
-                               "notion of the promise")
+            raise InvalidInput("events", "are charged an epsilon without a delta, but the promise towards the "
+                                         f"{promise.audience.value} about {promise.part}, {promise.loss}, allows a "
+                                         "failure with a small probability, for which nothing is charged",
+                               "add a promise `PureDP` of the charged epsilon towards the same audience, or charge the "
+                               "events in the notion of the promise")
 
 
 def _is_pure(promise: Privacy) -> bool:

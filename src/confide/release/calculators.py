@@ -337,8 +337,8 @@ def solve(
         count = _most(lambda t: cost(step, t, size) <= budget, lambda t: about(step, t, size) <= target, MOST_ROUNDS)
         if count < 2:
             least = cost(step, 2, size)
-            raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is too small for one round with data: round 2, "
-                         f"the first of them, costs {least:.4g} with eta = {step:g} and {size:,} samples of "
+            raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is too small for one round with data. The first "
+                         f"such round, round 2, costs {least:.4g} with eta = {step:g} and {size:,} samples of "
                          f"{records:,} records",
                          least, _largest_eta(lambda e: about(e, 2, size), target, 0.0),
                          "use more records or fewer samples")

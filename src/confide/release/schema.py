@@ -353,7 +353,7 @@ class Schema:
                 shown = ", ".join(map(repr, self.names[:4])) + (", ..." if len(self.names) > 4 else "")
                 # What is written as a negation was not meant as its opposite.
                 known = [each for each in self._literals if _negates(each) or not _negates(text)]
-                meant = did_you_mean(text, known, f"attributes are {shown}; negated {self.negated[0]!r}")
+                meant = did_you_mean(text, known, f"attributes are {shown}; a negation is written {self.negated[0]!r}")
                 raise InvalidInput("attribute", f"{text!r} is unknown",
                                    f"{meant}; a condition names one bin or level of a column, or a set of them")
             self._sets[text] = found

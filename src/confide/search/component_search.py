@@ -230,8 +230,9 @@ class ComponentSearch(Declared):
             noise_scale=self.noise_scale, largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of one call: a draw of the threshold with bounded range, if the stop draws a threshold,
-        and a selection with pure differential privacy.
+        """The privacy events of one call. If the rule `stop` draws a threshold, the first event is this draw, which is
+        charged as a bounded-range event. The last event is the selection, which is charged in pure differential
+        privacy.
 
         With Gumbel noise the selection has bounded range too, because the choice of the largest noisy value is an
         exponential mechanism.

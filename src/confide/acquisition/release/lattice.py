@@ -346,7 +346,8 @@ class LatticeContracts(Declared):
                 the platform adds for the absent is included in the error.
 
         Returns:
-            variance sum a_i^2/A'^2 + sum s_i^2/A'^2. The rounding of records is not included; see `rounding_bias`.
+            `variance` * (sum of a_i^2)/A'^2 + (sum of s_i^2)/A'^2, where A' is the sum of the steps of the participants
+            who are present. The rounding of records is not included; see `rounding_bias`.
         """
         here = _as_present(present, self.active)
         total = float(self.steps[here].sum())

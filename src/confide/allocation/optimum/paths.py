@@ -1,8 +1,8 @@
 """Shortest augmenting paths over goods. One copy after another moves from a good with too many holders to a good with a
 free copy, along the cheapest chain of bidders who change goods.
 
-*The graph.* The nodes are the goods and one more node, number k, for no good. Any bidder may hold no good, and any copy
-may stay without a holder. A bidder who holds good j and could hold good l is an arc from j to l. The cost of an arc is
+*The graph.* The nodes are the goods and one more node, number k, for no good. A bidder need not hold a good, and a copy
+need not have a holder. A bidder who holds good j and could hold good l is an arc from j to l. The cost of an arc is
 the bidder's loss by the change at the prices. Prices keep all costs at 0 or above, so each path is found by Dijkstra's
 algorithm, and prices move by the distances that the algorithm computes. The method is Busacker and Gowen's algorithm on
 nodes that are types of goods, not bidders. In the end each bidder holds a best bundle at the prices, and every good

@@ -94,8 +94,12 @@ PROMISES: tuple[tuple[str, str], ...] = (
      "by taking part. There are other equilibria, such as the same report from everybody"),
     ("exact, when all play the equilibrium and take part as expected",
      "exact, if everybody plays the equilibrium and takes part as expected"),
-    ("in this equilibrium; largest payment over all", "in this equilibrium; the largest payment is over all"),
-    ("in this equilibrium; extreme payments over all", "in this equilibrium; the extreme payments are over all"),
+    ("the probability, before anybody reports, of guessing the state wrongly",
+     "the probability that the guess of the state is wrong, computed before anybody reports"),
+    ("in this equilibrium; largest payment over all numbers of participants",
+     "in this equilibrium; the largest payment is the largest for any number of people"),
+    ("in this equilibrium; extreme payments over all numbers of participants",
+     "in this equilibrium; the smallest and largest payments are those for any number of participants"),
     ("over the coins, whatever the bits, when all take part and play it; of fewer participants it is their own share "
      "that is estimated, and less well",
      "over the devices' randomness, for any bits, if all take part and play the equilibrium; with fewer participants "

@@ -101,8 +101,8 @@ def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> f
 
 
 def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> float:
-    """The least error probability p_e^max that Wang's thesis guarantees for an expected number of participants; 1 where
-    the thesis guarantees none.
+    """The smallest upper bound p_e^max on the error probability that Wang's thesis guarantees for an expected number of
+    participants; 1 if the thesis gives no bound.
 
     Source: Wang 2016, Theorem 8, (4.6)-(4.10) read backwards.
     """

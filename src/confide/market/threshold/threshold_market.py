@@ -603,9 +603,10 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
                  source=Source(
             document="confide", statement="exact error of the majority rule", spec="data_market 3"),
-            measure="the probability, before anybody reports, of guessing the state wrongly",
+            measure="the probability that the guess of the state is wrong, computed before anybody reports",
             note="in this equilibrium"),
         Budget(expected=market.expected_total, lowest=lowest, highest=highest, source=Source(
             document="confide", statement="formula of the expected total", spec="data_market 3"),
-            note="exact, in this equilibrium; the extreme payments are over all numbers of participants"),
+            note="exact, in this equilibrium; the smallest and largest payments are those for any number of "
+                 "participants"),
     ))

@@ -326,8 +326,8 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
             lines += _missed(plan, mine, board.charged_prices, "on average")
         replayed = tally_of(mine, program, board.main_prices)[1]
         if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
-            lines.append("At the average prices, another choice gives you clearly more than your average: you get that "
-                         "choice in place of the average.")
+            lines.append("At the average prices, another choice is clearly better for you than your average. You get "
+                         "that choice in place of the average.")
     if "price" in share:
         lines.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
     return lines
@@ -353,7 +353,7 @@ def _otherwise(board: PathBillboard, got: str) -> str:
         return "This choice uses a row with a flag that had risen before your place, so you get nothing."
     if got == "nothing":
         return "Your average is not worth its price to you: you get nothing, and owe nothing."
-    return ("At the average prices, another choice gives you clearly more than your average: you get that choice "
+    return ("At the average prices, another choice is clearly better for you than your average. You get that choice "
             "instead.")
 
 

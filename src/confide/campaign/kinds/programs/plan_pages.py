@@ -100,8 +100,8 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
         "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
                    "rounds.",
         "truthful": "You get the average of your best choices over all main rounds, and pay the price of this average "
-                    "at the average prices. If another choice gives you clearly more at these prices, you get that "
-                    "choice instead.",
+                    "at the average prices. If another choice is clearly better for you at these prices, you get "
+                    "that choice instead.",
         "round": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
                  "your best choice of that round. People are served in the order of ids. If a row is nearly full at "
                  "your place, you may get nothing.",
@@ -113,8 +113,8 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     }
     instead = list[str]()
     if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
-        instead.append("If another choice gives you clearly more at the average prices than the average of your best "
-                       "choices, you get that other choice, no matter which round is drawn for you.")
+        instead.append("At the average prices, another choice may be clearly better for you than the average of your "
+                       "best choices. In this case you get that other choice, no matter which round is drawn for you.")
         if getattr(mechanism, "payments", "") == "scaled":
             instead.append("You pay a share of the value of your part to you: the price of your average divided by the "
                            "value of your average. If your average is not worth its price to you, you get nothing and "

@@ -123,10 +123,10 @@ def sections(plan: PlannedRegression) -> list[Section]:
         Section(title="Cost of a lie", blocks=(Table(
             columns=(f"size of the lie ({unit})", f"typical loss ({m.payment.currency})", "people who lose for sure"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
-            note="The loss is the expected payment that a participant loses with an answer above or below the truth by "
-                 "the size of the lie. It is the median over synthetic participants with features anywhere between "
-                 "their public bounds, if the estimate for their payment predicts the truth. Small lies cost little, "
-                 "since the payment is quadratic in the lie.",
+            note="A lie of size s is an answer that is s above or below the truth. The typical loss is the expected "
+                 "payment that such a participant loses: the median over synthetic participants, whose features lie "
+                 "anywhere between their public bounds. The table assumes that the estimate from which they are paid "
+                 "predicts their true answers. Small lies cost little, since the loss is quadratic in s.",
         ),)),
         _identities(plan, plan.money(made_up.payment)),
         said="Privacy holds for every data set. The range of payments holds for every data set, too, if its row "
