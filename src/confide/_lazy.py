@@ -26,7 +26,7 @@ def exports(
     renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
     old_packages: Mapping[str, str] | None = None,
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """`__all__`, `__getattr__` and `__dir__` for a package whose public names live in submodules.
+    """`__all__`, `__getattr__` and `__dir__` for a package whose public names are defined in submodules.
 
     Type checkers and editors read the same names in the package's stub, `__init__.pyi`, which is generated from this
     call.
@@ -96,8 +96,8 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 def _warn_of_old_name(package: str, name: str, today: str) -> None:
     """Warn the caller two frames up that a name is old.
 
-    The statement `from package import name` asks for the name twice; only the second time counts, which comes from the
-    line of the statement itself.
+    The statement `from package import name` asks for the name twice. The function warns only at the second request,
+    which comes from the line of the statement itself.
     """
     if sys._getframe(2).f_code.co_name == "_handle_fromlist":
         return

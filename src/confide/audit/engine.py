@@ -89,7 +89,7 @@ class Transcripts:
             itself.
         unreleased: mapping from a prefix of random streams to the rule for the noisy answers of these streams, where
             only values derived from the answers are published.
-        histories: number of transcripts for each pair, each with other noise.
+        histories: number of transcripts for each pair. Each transcript has different noise.
         source: function from the number of a transcript, from 0, to its noise; `Noise.simulated` with a seed if left
             out.
         other_answers: number of replacements of the unreleased noisy answers that are tried for each transcript, >= 1.
@@ -499,9 +499,9 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
 
 
 def observed(run: Run, data: Any, seed: int) -> list[Draw]:
-    """The recorded draws of a run, one for each pair of a distribution and a first word of the stream's name. Of
-    several draws with the same pair, the first is returned. Random splits into two groups are left out, because they
-    are public.
+    """The recorded draws of a run, one for each pair of a distribution and a first word of the stream's name. If
+    several draws have the same pair, only the first draw is returned. Random splits into two groups are left out,
+    because they are public.
 
     Args:
         run: the run whose requests for noise are recorded, a function of data and noise.

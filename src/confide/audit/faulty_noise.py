@@ -187,8 +187,8 @@ class DampedNoise(PassingNoise):
 
 
 class RepeatedNoise(DampedNoise):
-    """Faulty source that reuses noise. Of all requests with equal distribution and size, the source draws noise for the
-    first request, and all later requests get this noise again.
+    """Faulty source that reuses noise. The source draws noise only for the first of all requests with equal
+    distribution and size, and all later requests get this noise again.
 
     Args:
         source: the correct source of noise, which is wrapped.

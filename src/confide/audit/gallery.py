@@ -256,8 +256,8 @@ def _twice(values: Values, noise: Noise) -> Any:
 
 
 def _running(streams: Any, noise: Noise, scale: float, lazy: bool = False) -> Any:
-    """Eight steps of two running counters. A neighbour may move their bid from one counter to the other, so that block
-    sums move by 2 h = 8.
+    """Eight steps of two running counters. In a neighbouring stream, one bid may be on the other counter. The sums of
+    blocks then change by 2 h = 8 in total, since each counter has h = 4 levels of blocks.
     """
     counter = TreeCounter(horizon=8, counters=2, scale=scale, l1_sensitivity=2)
     run = counter.start(noise, "bids")
@@ -345,8 +345,8 @@ def _against_its_law(
 
 
 def _biased(alpha: float) -> Exhibit:
-    """Exhibit of biased noise: the median is shifted, and a share exp(-shift)/2 of the draws lies below 0. The test on
-    signed draws needs a gap of `least`.
+    """Exhibit of biased noise: the median is shifted, and a share exp(-shift)/2 of the draws lies below 0. The test of
+    the signed draws flags a source if the measured distribution differs from the requested one by at least `least`.
     """
     from scipy import stats
 

@@ -97,8 +97,8 @@ def history_loss(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased) -> 
 
 
 def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged: bool) -> float:
-    """Loss of a history, as `history_loss` returns it. Selections count by the range of their log ratios if `ranged` is
-    True, and by their largest log ratio if not.
+    """Loss of a history, as `history_loss` returns it. The loss of a selection is the range of its log ratios if
+    `ranged` is True, and otherwise the largest log ratio.
     """
     events: list[Event | None] = []
     for part, rule in unreleased.items():

@@ -176,8 +176,9 @@ class PaidFor:
 
     Args:
         run: the run of the correct mechanism, a function of data and noise.
-        unreleased: rules for unpublished noisy answers, as for `underpaid`.
-        charge: charge of the ledger for the whole run, as for `underpaid`.
+        unreleased: mapping from a prefix of random streams to the rule for their noisy answers, which are not
+            published.
+        charge: charge of the ledger for the whole run; None where the run's events have no price.
         words: function from a pair of neighbours to a description of the pair.
         pairs: number of pairs that were compared.
         unmetered: names of the random streams with draws that the run's meter did not record.

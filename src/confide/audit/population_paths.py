@@ -191,7 +191,9 @@ def _some_levels(levels: int, seed: int) -> list[int]:
 
 
 def _at_level(levels: Sequence[Sequence[int]], place: int, numbers: _Row) -> _Row:
-    """Record with given numbers and, in each column with levels, the level at a place, counted cyclically."""
+    """Record with given numbers. In each column with levels, the record has the level at a given position in the list
+    of levels, counted cyclically.
+    """
     return np.array([ranks[place % len(ranks)] if ranks else number
                      for ranks, number in zip(levels, numbers.tolist(), strict=True)], np.float64)
 

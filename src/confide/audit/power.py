@@ -83,9 +83,9 @@ def flag_probability(
         delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        Probability in [0, 1): 1 minus the smallest tried probability of a miss at which `detectable` returns more than
-            the claim; 0 where no tried probability suffices. The tried probabilities of a miss start at 2^-40 and grow
-            by a tenth in each step.
+        Probability in [0, 1). The function tries probabilities of a miss, and takes the smallest one at which
+            `detectable` returns more than the claim. The result is 1 minus this probability; 0 where no tried
+            probability suffices. The tried probabilities of a miss start at 2^-40 and grow by a tenth in each step.
 
     Example:
         >>> flag_probability(1.5, 1.3, 20_000, 1e-9) < 0.99 < flag_probability(1.5, 1.3, 100_000, 1e-9)

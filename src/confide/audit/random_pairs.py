@@ -28,8 +28,8 @@ _SURELY = 0.99
 
 
 def met(pairs: int) -> float:
-    """The smallest share p such that a fault, which appears in a share p of all possible random pairs, appears in at
-    least one of the drawn pairs with probability 99 %. Each random pair is run with noise of its own.
+    """The smallest share p with this property: a fault that appears in a share p of all possible random pairs appears
+    in at least one of the drawn pairs with probability 99 %. Each random pair is run with noise of its own.
 
     Args:
         pairs: number of pairs drawn, >= 1.

@@ -185,7 +185,8 @@ class AuditRow:
             vacuous: True where the bound states nothing although it is finite; a vacuous row needs a `note` to pass.
             note: further information for a reader.
             false_alarm: probability of a wrong "broken".
-            scale: size of the numbers from which `measured` was computed as a difference, as for `exceeds`.
+            scale: size of the numbers from which `measured` was computed as a difference, for the rounding error; 1 for
+                losses in nats.
             unit: unit of both numbers.
 
         Example:
@@ -514,8 +515,9 @@ class AuditReport:
         Returns:
             Mapping from name to number. The entry "measured" counts rows that are kept or broken at the campaign's own
             size, and "smaller" counts rows that are kept or broken on a smaller population. The entries "kept" and
-            "broken" count rows at any size. The entry "vacuous" counts promises that state nothing at these sizes,
-            "not_measured" promises that were not measured, and "unpromised" concerns without a promise.
+            "broken" count rows at any size. The entry "vacuous" counts promises that state nothing at these sizes, the
+            entry "not_measured" counts promises that were not measured, and the entry "unpromised" counts concerns
+            without a promise.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")

@@ -122,7 +122,8 @@ def replay(
         claim: the promised loss.
         seed: seed of the simulated noise; every pair gets noisy answers of its own.
         part: prefix of the random streams that the promise is about; "" for all streams.
-        unreleased: rules for noisy answers that are not published, as for `fixed_transcript_audit`.
+        unreleased: mapping from a prefix of random streams to the rule for their noisy answers, which are not published
+            themselves.
         named: False where the promise is about a part of the outcome, and no prefix says which random streams belong to
             this part.
         probed: whether to check, if the loss is above the promise, that the run publishes the noisy answers at all.

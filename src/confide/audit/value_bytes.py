@@ -2,8 +2,8 @@
 if they agree in every bit of every element.
 
 If a class is written in another language than Python and keeps contents outside its attributes, these contents are read
-as a copy of the object would read them (`__reduce_ex__`). An object that cannot be copied, such as a generator, cannot
-be compared either. Such an object raises an error, and never counts as equal.
+in the way in which Python copies the object (`__reduce_ex__`). An object that cannot be copied, such as a generator,
+cannot be compared either. Such an object raises an error, and never counts as equal.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def exact_bytes(value: Any) -> bytes:
 
     Args:
         value: numbers, texts, arrays with their masks, tables, mappings, sequences, functions with their closures, and
-            objects of any class, by their attributes and by the contents of a copy. NaN is one value, whatever its
-            bits.
+            objects of any class. An object is read by its attributes and by the contents of a copy. NaN is one value,
+            whatever its bits.
 
     Raises:
         InvalidInput: the value contains something that cannot be compared, such as a generator or an open file.

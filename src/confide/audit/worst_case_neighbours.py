@@ -72,8 +72,9 @@ def _ends(role: Role) -> tuple[float, ...]:
 
 def corners(roles: Sequence[Role]) -> list[_Row]:
     """Records with every column at an end of its range, shape (c,) each. The first end of a column is its lowest value
-    or first level, and the last end its highest value or last level. In a column with levels, levels between also count
-    as ends: all of at most 8 levels, or 8 evenly spread ones. The first record has the first end of every column.
+    or first level, and the last end its highest value or last level. In a column with at most 8 levels, all levels
+    count as ends. In a column with more levels, 8 evenly spread levels count as ends. The first record has the first
+    end of every column.
 
     If there are few records with every column at an end, all of them are returned. If there are many records of this
     kind, the result also has the record with all last ends, and the records that differ in one column alone from the

@@ -1,11 +1,10 @@
-"""A check for a campaign file that was changed after its settlement. The changed file is another campaign, and a run of
-this campaign would charge the same data again.
+"""A check for a campaign file that was changed after its settlement. The changed file counts as another campaign, even
+if only one word of its title was changed. A run of the changed file would charge the same data again.
 
-A campaign file with one changed word in its title is another campaign. Before the command line charges a ledger, it
-looks for an earlier campaign that the user may have meant. An earlier campaign is found if its pack lies in the folder
-into which the new outcome would go. An earlier campaign is also found if it was charged to the same data set, and has
-the same title or a campaign file of the same name. The check reads public data alone: campaign files, packs, and the
-ledger's list of debits.
+Before the command line charges a ledger, it looks for an earlier campaign that the user may have meant. An earlier
+campaign is found if its pack lies in the folder into which the new outcome would go. An earlier campaign is also found
+if it was charged to the same data set, and has the same title or a campaign file of the same name. The check reads
+public data alone: campaign files, packs, and the ledger's list of debits.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Earlier:
     same_file: bool = False
 
     def __str__(self) -> str:
-        """The resemblance, as a clause of a message that begins with "which was"."""
+        """The resemblance, as a clause that begins with "which was"; the clause is a part of a message."""
         if self.how == "folder":
             return f"which was settled{' from this file' * self.same_file} into {_shown(self.folder)}"
         both = {"title": "of the same title", "name": "from a file of the same name"}[self.how]
@@ -79,11 +78,11 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
 
 
 def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: Path) -> None:
-    """Check that a run would not charge data twice by mistake: a finding of `another_campaign` stops the run.
+    """Check that a run would not charge data twice by mistake. A warning of `another_campaign` stops the run.
 
     Raises:
-        Refused: `another_campaign` finds an earlier campaign, and the ledger would admit the charge.
-        BudgetExceeded: `another_campaign` finds an earlier campaign, and the ledger would not admit the charge.
+        Refused: `another_campaign` returns a warning, and the ledger would admit the charge.
+        BudgetExceeded: `another_campaign` returns a warning, and the ledger would not admit the charge.
     """
     found = another_campaign(file, plan, store, *folders)
     if found:
@@ -102,8 +101,8 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
             folders of earlier packs need not exist.
 
     Returns:
-        The earlier campaign. The result is None if there is none, or if the ledger has charged the campaign of this
-        file already, so that a run would charge nothing more.
+        The earlier campaign. The result is None if there is no such campaign, or if the ledger has charged the campaign
+        of this file already, so that a run would charge nothing more.
     """
     if store is None:
         return None
@@ -139,8 +138,8 @@ def _content(folder: Path) -> str | None:
 
 
 def _shown(folder: Path) -> str:
-    """Path of a folder for a message: relative where the folder lies below the working directory, as given everywhere
-    else.
+    """Path of a folder for a message: a relative path if the folder lies below the working directory, otherwise the
+    path as it was given.
     """
     try:
         near = os.path.relpath(folder)

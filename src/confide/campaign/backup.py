@@ -1,9 +1,9 @@
 """Backup and restore of an installation: its store, its keys, and its durable notes, as one private archive.
 
-The store is copied first, as it is at one moment, while other processes may go on writing. Keys and notes are copied
-after the store. A campaign that is released after the copy of the store and before the copy of the notes has a note
-that it was released, but no outcome in the copied store. The note prevents a second publication from the copy. If notes
-were copied before the store, the copy could publish a second outcome.
+The store is copied first, in its state at one moment. Other processes may go on writing meanwhile. Keys and notes are
+copied after the store. If a campaign is released after the copy of the store and before the copy of the notes, a copied
+note says that it was released, but the copied store has no outcome. The note prevents a second publication from the
+copy. If notes were copied before the store, the copy could publish a second outcome.
 
 A copy of an installation lacks all events in the original after the time of the copy. The copy's ledger lacks all later
 charges, and the copy still holds records that the original has erased since. Anybody who uses a copy must know that the
@@ -11,9 +11,9 @@ copy lacks later charges and still holds erased records, so `confide restore` pr
 sessions and no working invitation codes, since the original may have removed people in the meantime. The copy settles
 or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
-An archive is made in a private folder beside the path that the caller gave, and is then linked to this path, at which
-no file may exist. Even in a folder that other users may write to, no file or link of another user is opened, followed,
-or replaced.
+An archive is made in a private folder beside the path that the caller gave, and is then linked to this path. No file
+may exist at this path before. Even in a folder that other users may write to, no file or link of another user is
+opened, followed, or replaced.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
         store: the store to copy.
 
     Raises:
-        InvalidInput: the path exists, even as a link to nothing, or no file can be written at this place.
+        InvalidInput: the path exists, even if it is a link to a missing file, or no file can be written at this place.
         Refused: PostgreSQL's `pg_dump` is not installed.
         StoreFailed: the database cannot be copied.
     """

@@ -94,8 +94,9 @@ class Campaign:
         mechanisms with a fault that a trial run finds.
 
         Raises:
-            Refused: no setting keeps the promise for the campaign's number of people, or the `[budget]` of the campaign
-                file does not admit the campaign, or the possible total of the payments is too large to be counted.
+            Refused: no setting of the mechanism keeps its promises for the campaign's number of people, or the
+                `[budget]` of the campaign file does not admit the campaign, or the possible total of the payments is
+                too large to be counted.
             InvalidInput: a setting cannot work; the code of the mechanism or the kind fails; or the charge of the
                 mechanism is smaller than the privacy loss that the mechanism promises.
         """
@@ -200,16 +201,16 @@ class Campaign:
             contract: the participant's own contract, as received from the operator.
             key: the fingerprint of the operator's key, from the offer; a contract that is signed with another key is
                 refused. If `key` is None, the key is not checked.
-            total: the largest sum of privacy levels to which the participant agrees, over all reports under the
-                same `data_set` or question. Needed only if there are earlier reports, of another campaign or of an
-                attempt that broke off.
+            total: the largest sum of privacy levels to which the participant agrees, over all reports under the same
+                `data_set` or question. Needed only if there are earlier reports, of another campaign or of an attempt
+                that was interrupted.
             largest: the largest privacy level at which the participant's device draws a report, above 0. The unit is
                 nats, or rho (zero-concentrated privacy) for a number with noise. The program in the browser has the
                 same limit.
             home: the installation that keeps the participant's book.
 
         Returns:
-            The row of the operator's file that the participant hands in.
+            The row that the participant hands in for the operator's file.
 
         Raises:
             Refused: devices draw no reports for this kind, the contract is not final, the level is above `largest`, or
@@ -245,7 +246,7 @@ class Campaign:
             again: ids of participants who were left out of earlier rounds, and take part after all.
             home: the installation whose key signs the contracts.
             progress: a function that receives the progress.
-            reports: the folder from which a relative path of the file of reports starts; default the folder of the
+            reports: the folder to which a relative path of the file of reports refers; default the folder of the
                 campaign file.
 
         Raises:
@@ -327,12 +328,12 @@ class Campaign:
         write the rows that the participants would hand in.
 
         Reports are drawn with secure noise, as on participants' own devices. The installation's book notes the privacy
-        level, once for all participants together. Reports on the same bits are not drawn again for another campaign,
+        level, once for all participants together. Reports on the same answers are not drawn again for another campaign,
         unless `total` allows it.
 
         Args:
             path: a new CSV file.
-            total: the largest allowed sum of privacy levels over all reports on the same bits, as in `submit`.
+            total: the largest allowed sum of privacy levels over all reports on the same answers, as in `submit`.
             home: the installation that keeps the book.
             progress: a function that receives the progress.
 
@@ -340,7 +341,7 @@ class Campaign:
             The number of reports that were written.
 
         Raises:
-            Refused: the file has no [rehearsal], or a rehearsal has drawn reports on the same bits before.
+            Refused: the file has no [rehearsal], or a rehearsal has drawn reports on the same answers before.
             InvalidInput: the file exists, or none of the answers can be used.
         """
         from confide.campaign.handing_in import rehearse
@@ -364,15 +365,15 @@ class Campaign:
 
         Args:
             identity: the participant's id.
-            values: mapping from the name of a column to the participant's value, as text, like `record` in `share`. If
-                the participant's device draws the report, the row that `submit` returned.
+            values: mapping from the name of a column to the participant's value, as text. If the participant's device
+                draws the report, the row that `submit` returned.
             store: the store of the campaign. If the collection is not open yet, it is opened in this store.
 
         Raises:
             InvalidInput: the record cannot be used. The message repeats private data, so it is for the participant
                 alone.
             Refused: participants cannot hand in records of this kind one by one, the collection is closed, the
-                participant has withdrawn, or the report is a different second report.
+                participant has withdrawn, or the report is a new draw that differs from the first report.
         """
         from confide.campaign.handing_in import hand_in
 
@@ -398,7 +399,8 @@ class Campaign:
 
         Raises:
             BudgetExceeded: the ledger does not admit the campaign; no record was read.
-            InvalidInput: the operator's file has no rows, or too many that cannot be used; nothing was charged.
+            InvalidInput: the operator's file has no rows, or has too many rows that cannot be used; nothing was
+                charged.
         """
         from confide.campaign.settlement import settle
 

@@ -1,5 +1,5 @@
-"""The charge that a campaign asks of the ledger. The module checks whether the budgets in the campaign file and the
-ledger admit the charge.
+"""The charge that a campaign requests from the ledger. The module checks whether the budgets in the campaign file and
+the ledger admit the charge.
 
 The charge itself is a step of the settlement (`confide.campaign.settlement`).
 """
@@ -28,13 +28,13 @@ __all__ = ["charge_of", "check_budget", "cost_of", "data_set_charge", "ledger_sa
 
 
 def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
-    """The charge that a campaign asks of the ledger, with the ids of all invited people."""
+    """The charge that a campaign requests from the ledger, with the ids of all invited people."""
     return replace(data_set_charge(file, plan), subjects=file.kind.identities(file.config))
 
 
 def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> Charge:
-    """The charge that a planned or settled campaign asks of the ledger, without the list of the invited people, which
-    may have millions of entries.
+    """The charge that a planned or settled campaign requests from the ledger, without the list of the invited people,
+    which may have millions of entries.
 
     Raises:
         InvalidInput: the events of the mechanism (its charged releases) cost less than the privacy loss that the

@@ -11,8 +11,8 @@ file contains this decision. The accepted fraction of unusable rows must stand i
 look at the records, since a fraction that is written later may depend on the records.
 
 Records that people handed in one by one never stop a settlement. Reports that participants' devices drew never stop a
-settlement, either. In both cases, other people would see that the settlement stopped. A kind that asks people for
-missing answers stops a run only if no row of the data file can be used.
+settlement, either. In both cases, other people would see that the settlement stopped. If a kind asks people for missing
+answers during a run, the run stops before the charge only if the data file has rows and none of them can be used.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def draw_up(
         again: ids of participants who were left out of the earlier round, and take part after all.
         progress: a function that receives the progress.
         home: the installation whose key signs the contracts; default `Home.default()`.
-        reports: the folder from which a relative path of the file of reports starts; default the folder of the campaign
+        reports: the folder to which a relative path of the file of reports refers; default the folder of the campaign
             file.
 
     Raises:

@@ -47,8 +47,8 @@ _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f
 class BudgetTable(Keys):
     """`[budget]`: the most that all campaigns on the data set may spend together.
 
-    The first campaign on a data set fixes the budget. A later campaign may lower the budget, and never raise it. No
-    event ever renews a budget.
+    The first campaign on a data set fixes the budget. A later campaign may lower the budget, and never raise it.
+    Nothing ever renews a budget.
     """
 
     data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},
@@ -72,7 +72,7 @@ class BudgetTable(Keys):
 
 
 def _misspelt(name: str) -> str:
-    """Description of the faults in the name of a data set: misplaced blanks, and letters that do not show."""
+    """Description of the faults in the name of a data set: misplaced blanks, and invisible letters."""
     found = [what for what, wrong in (
         ("begins with a blank", name[:1].isspace()), ("ends with a blank", name[-1:].isspace()),
         ("has two blanks in a row", re.search(r"\S\s{2,}\S", name) is not None)) if wrong]
@@ -248,7 +248,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _limit_texts(part: Any) -> None:
-    """Let every text of a schema without a pattern have the one of `check_direction`."""
+    """Add the pattern of `check_direction` to every text of a schema that has no pattern of its own."""
     if isinstance(part, dict) and part.get("type") == "string" and not part.keys() & {"pattern", "enum", "const"}:
         part["pattern"] = UNTURNED
     for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
@@ -260,7 +260,9 @@ def _nearest(key: str, known: Collection[str]) -> str:
 
 
 def _no_table(key: str, known: Collection[str]) -> InvalidInput:
-    """The error for a table with an unknown name; it names the nearest known table, however different the names are."""
+    """The error for a table with an unknown name; it names the nearest known table, even if the two names are very
+    different.
+    """
     (near,) = get_close_matches(key, known, n=1, cutoff=0.0)
     hint = did_you_mean(key, known, f"the nearest is {near!r}")
     return InvalidInput(key, "is not a known table", f"{hint} (known: {', '.join(sorted(known))})")
@@ -310,7 +312,8 @@ class _Problem:
         missing: whether the fault is a missing key.
         required: the number of required keys of the kind `alternative` that the file gives.
         known: the known keys of the table.
-        elsewhere: the key and value that would give the table the unknown key, such as "method = 'auction'".
+        elsewhere: the key and value with which the table would be of a kind that knows the unknown key, such as "method
+            = 'auction'".
         text: description of the fault.
         limit: the allowed values, where the text does not state them.
     """
@@ -328,8 +331,8 @@ class _Problem:
 
     @classmethod
     def of(cls, model: type[BaseModel], values: Any, found: Any) -> _Problem:
-        """Follow pydantic's location through the document; a part of the location that is not in the document names an
-        alternative.
+        """Make a complaint from an error of pydantic, whose location is followed through the document. A part of the
+        location that is not in the document is the name of an alternative.
         """
         here: Any = values
         annotation: Any = model

@@ -4,8 +4,8 @@ or taken one by one. In a rehearsal, the operator draws the reports of all parti
 If participants' devices draw the reports, each report already discloses something to the collector, even if the
 campaign is never settled. The ledger is charged when a collection of reports from devices is opened, in the same
 transaction, for all invited people. A campaign that is never settled keeps its debit. In a campaign with contracts,
-nothing is drawn before the contracts are final, so the final round is charged. In all other campaigns the participants
-trust the collector with their records, so the settlement is charged.
+nothing is drawn before the contracts are final, so the ledger is charged when a round becomes final. In all other
+campaigns the participants trust the collector with their records, so the ledger is charged at the settlement.
 """
 
 from __future__ import annotations

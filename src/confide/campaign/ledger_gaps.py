@@ -1,5 +1,5 @@
-"""Gaps in a ledger's knowledge of the losses of the same people. A gap shows in names of data sets that are nearly
-alike, and in packs of campaigns that the ledger of another store has charged.
+"""Gaps in a ledger's knowledge of the losses of the same people. Signs of a gap are names of data sets that are nearly
+alike, and packs of campaigns that the ledger of another store has charged.
 
 A data set under two names has two budgets. A data set that is charged in the ledgers of two stores has two budgets,
 too. The operator is warned of names that are nearly alike and of packs of other stores, and no campaign is refused,
@@ -117,8 +117,8 @@ def alike(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _cores(name: str) -> frozenset[str]:
-    """Keys of a name that two nearly alike names share: its letters and digits, in small letters, without a number at
-    the end.
+    """Keys of a name: its letters and digits, in small letters, without a number at the end. Two nearly alike names
+    share at least one key.
 
     Letters of other scripts are replaced by Latin letters that look the same. The name gives one key as it is typed,
     one in small letters, and one in capitals.

@@ -327,7 +327,7 @@ def _refused(file: CampaignFile) -> str:
 
 
 def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
-    """The file's text in today's words, and the changes."""
+    """The file's text with the present names of keys and values, and the changes."""
     found = [(each, new) for each in places(file.text) if (new := _today(each, file.words)) != each.text]
     text = file.text
     for place, new in reversed(found):
@@ -342,7 +342,7 @@ def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
 
 
 def _today(place: Place, words: FileWords) -> str:
-    """Today's word for a key or a text."""
+    """The present name for a key or a text."""
     above: tuple[str, ...] = ()
     for key in place.path[:-1]:
         above = (*above, words.key_today(above, key))

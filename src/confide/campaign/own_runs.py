@@ -6,10 +6,10 @@ their noise to disk before using it, keep it until the publication, and reuse it
 - A run that may wait or break off. Whether an attempt ends depends on its noise, so a second attempt with fresh noise
   would reveal more than is promised.
 - A run of a mechanism or a kind that is not part of confide. A mechanism that is not part of confide may fail because
-  of its own noisy answers, and a kind because of the outcome. With fresh noise in every attempt, the number of failures
-  would reveal more than one run does, without any charge. With the same noise, a repeated run fails in the same way and
-  reveals nothing new, and a run that was ended by a crash is continued. Kept noise belongs to one code and one
-  collection of records: with other code or other records, the campaign is not run any more.
+  of its own noisy answers, and such a kind may fail because of the outcome. With fresh noise in every attempt, the
+  number of failures would reveal more than one run does, without any charge. With the same noise, a repeated run fails
+  in the same way and reveals nothing new, and a run that was ended by a crash is continued. Kept noise belongs to one
+  code and one collection of records: with other code or other records, the campaign is not run any more.
 
 Kept noise is replaced by fresh noise in one case only, a withdrawal during the run. If somebody withdraws during a run
 that then ends without an error, the outcome of this run is destroyed unseen, and the next attempt draws fresh noise, as

@@ -144,7 +144,7 @@ def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Itera
 
 
 def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: InvalidInput | Refused) -> ConfideError:
-    """The refusal with the remedies that help within the budget, or together with a larger one."""
+    """The refusal, with the remedies that help within the budget or together with a larger budget."""
     ways, hides_nothing = list[str | Remedy](), dict[str, None]()
     for way in error.ways:
         if isinstance(way, str) or not way.file:
@@ -205,7 +205,9 @@ def _budget(settings: Mapping[str, float]) -> dict[str, float]:
 
 
 def _needed(budget: BudgetTable, charge: Charge) -> dict[str, float]:
-    """Mapping from each key of `[budget]` that is too small for a charge to about the least value that suffices."""
+    """Mapping from each key of `[budget]` that is too small for a charge to the smallest sufficient value, which is
+    approximate.
+    """
     cost, found = price(charge.rule, charge.events, charge.delta), dict[str, float]()
     for whose in ("", "subject_"):
         epsilon, delta = getattr(budget, f"{whose}epsilon"), getattr(budget, f"{whose}delta")

@@ -94,7 +94,8 @@ def settle(
     campaign: Planned, folder: Path, store: Store | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
-    """Settle a campaign once. A settled campaign is returned, and a settlement that was interrupted is resumed.
+    """Settle a campaign once. For a campaign that is settled already, the stored outcome is returned. A settlement that
+    was interrupted is resumed.
 
     Args:
         campaign: the campaign to settle.
@@ -106,8 +107,8 @@ def settle(
 
     Raises:
         BudgetExceeded: the ledger does not admit the campaign; no record was read.
-        InvalidInput: the operator's file has no rows, or too many that cannot be used; nothing was charged. The message
-            gives the reasons, and is for the operator alone.
+        InvalidInput: the operator's file has no rows, or has too many rows that cannot be used; nothing was charged.
+            The message gives the reasons, and is for the operator alone.
         InvalidInput: the folder holds other files than this campaign's pack, such as the pack of the campaign with an
             earlier version of the campaign file.
         Refused: this installation has settled the campaign in another store; nothing was charged in this store.
@@ -147,12 +148,11 @@ def _settle(
 
 
 def _check_whose(campaign: Planned, store: Store, place: Path) -> None:
-    """Check whether a folder that is not empty holds the pack of an earlier campaign that this campaign may have been
-    meant to be.
+    """Check that a folder that is not empty does not hold the pack of an earlier campaign that the user may have meant.
 
     Raises:
-        InvalidInput: the folder holds the pack of an earlier campaign that this campaign may have been meant to be. The
-            message says that a run into another folder means another charge.
+        InvalidInput: the folder holds the pack of an earlier campaign that the user may have meant. The message says
+            that a run into another folder means another charge.
     """
     found = another_campaign(campaign.file, campaign.plan, store, place)
     if found:

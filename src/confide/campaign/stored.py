@@ -83,7 +83,9 @@ def _text(known: Any, key: str) -> str:
 
 
 def _settled_document(file: CampaignFile, there: Folder) -> dict[str, Any]:
-    """The contents of the settled campaign file, in today's words; empty where the file cannot be read."""
+    """The contents of the settled campaign file, with the present names of keys and values; empty where the file cannot
+    be read.
+    """
     try:
         with reading("out", there.place / CAMPAIGN):
             return file.words.today(tomllib.loads(there[CAMPAIGN].decode("utf-8")))

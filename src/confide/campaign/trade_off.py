@@ -93,7 +93,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     """The predicted privacy loss, error and payments of a campaign at other levels of privacy, as a chart and a table.
 
     Args:
-        campaign: the campaign, as in `points`.
+        campaign: the campaign. The plan at the levels of the campaign file determines which accuracy guarantee is
+            compared.
         factors: the factors by which the levels of privacy are multiplied; each above 0 and finite.
 
     Raises:
@@ -140,11 +141,12 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
 
 
 def kept_trade_off(campaign: Campaign) -> Section:
-    """The section `trade_off` at the public factors, computed once for each campaign object and kept as long as the
-    object.
+    """The section `trade_off` with the factors `FACTORS`, computed once for each campaign object and kept as long as
+    the object.
 
     Args:
-        campaign: the campaign, as in `points`.
+        campaign: the campaign. The plan at the levels of the campaign file determines which accuracy guarantee is
+            compared.
 
     Raises:
         Refused: for the same reasons as in `points`.
@@ -217,7 +219,9 @@ def _point(file: CampaignFile, factor: float, measured: str) -> Point:
 
 
 def _reason(error: InvalidInput | Refused | SolverFailed) -> str:
-    """The problem that an error states, without its remedies, which are about the changed file that nobody has."""
+    """The problem that an error states, without its remedies, which refer to a file with other levels that the user
+    does not have.
+    """
     if isinstance(error, InvalidInput):
         return f"{error.field}: {error.problem}"
     return error.reason if isinstance(error, Refused) else str(error)

@@ -105,8 +105,8 @@ def _power(exponent: int) -> float:
 
 
 def _increment(low: float, high: float, wanted: int) -> float:
-    """The step between round numbers. A step of at least 1 is returned itself; a step below 1 is returned as minus its
-    inverse.
+    """The distance between consecutive ticks, which lie at round numbers. A distance of at least 1 is returned
+    unchanged. For a distance below 1, the result is minus its inverse.
     """
     step = (high - low) / wanted
     power = math.floor(math.log10(step))

@@ -290,8 +290,8 @@ def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequenc
 
 
 def _name(text: str, room: int, name: str, place: float, first: bool) -> Label:
-    """The expected name of a row or a series, whole. In drawings of confide 0.1.0 the name may be cut, because that
-    version cut names that were wider than their room.
+    """The expected name of a row or a series, in its full length. In drawings of confide 0.1.0 the name may be cut,
+    because that version cut names that were wider than their room.
     """
     return Label(text, letters=fitting(text.strip(), room - _TEXT) if first else 0, name=name, place=place)
 
@@ -340,7 +340,9 @@ def _curves(it: Curves, first: bool) -> list[Expected]:
 
 
 def _curve(it: Curves, name: str, place: int, x: Axis, y: Axis) -> Expected:
-    """The expected line of one series, in the order of its pixels. The line is broken where a number is missing."""
+    """The expected line of one series, with its points from left to right. The line is broken where a number is
+    missing.
+    """
     rows = [(a, x.place(_there(a)), b) for a, b, series in it.rows if series == name]
     rows.sort(key=lambda row: row[1])
     pieces: list[list[str]] = [[]]

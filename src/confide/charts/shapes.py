@@ -53,7 +53,9 @@ def _plain(value: Any) -> Any:
 
 
 def _colour(series: Sequence[str]) -> dict[str, Any]:
-    """A colour for each series, and a legend below the chart, no wider than it. A single series has no legend."""
+    """A colour for each series, and a legend below the chart that is no wider than the chart. A single series has no
+    legend.
+    """
     legend = None
     if len(series) > 1:
         name = max(map(room_of, series))

@@ -107,8 +107,8 @@ def _refusal(
     campaign: Campaign, store: Store, asked: Charge, cost: Cost, standing: Standing | None
 ) -> Refused | InvalidInput | None:
     """The reason why a run of the campaign would not be charged. The result is None if the run would be charged, or was
-    charged already. For a campaign with participants only the data set's account is checked: the reader of a plan must
-    not learn the account of a participant.
+    charged already. For a campaign with participants, the function checks the account of the data set alone, because
+    the reader of a plan must not learn the account of a participant.
     """
     known = store.find(campaign.file)
     if known is not None and known.state is State.CANCELLED:

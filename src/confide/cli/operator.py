@@ -40,7 +40,9 @@ def ledger(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the privacy losses that were charged to each data set, by campaign. With --id, show those of one person."""
+    """Show the privacy losses that were charged to each data set, by campaign. With --id, show the losses of one
+    person.
+    """
     from confide.campaign.ledger_gaps import other_releases
     from confide.campaign.pages import ledger_sections, subject_section
     from confide.cli.render import show

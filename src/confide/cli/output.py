@@ -260,7 +260,7 @@ class ReproduceOutput(_Model):
 
 
 class ReproducedModel(_Model):
-    """A study among several, with one of its numbers: the first that its source states, if there is one."""
+    """One of several studies, with one of its numbers: the first number that the source states, if it states any."""
 
     study: StudyModel
     quick: bool

@@ -83,7 +83,7 @@ def _unbroken(cell: str) -> int:
 def _widths(rows: Sequence[Sequence[str]], whole: int) -> list[int]:
     """Widths of the columns of a table, so that they fit side by side. Words, such as the id of a claim, are broken
     only if the terminal is too narrow, and the remaining room goes to the columns that need it most. Without given
-    widths the library rich would break ids or cut lines off.
+    widths, the library `rich` would break ids or cut lines off.
 
     Args:
         rows: cells; the first row holds the headings.

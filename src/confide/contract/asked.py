@@ -135,8 +135,8 @@ class Field:
         return found
 
     def _range(self) -> Worded:
-        """The accepted numbers as whole phrases, so that they can be translated, without the unit: it stands beside the
-        question, and nobody knows its plural.
+        """The accepted numbers as whole phrases, so that the phrases can be translated. The phrases leave out the unit,
+        since the form shows the unit beside the question, and its plural is not known.
         """
         low, high = self.lowest, "" if self.highest is None else f"{self.highest:.12g}"
         if self.above is not None and (low is None or self.above >= low):
@@ -171,8 +171,8 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
         values: mapping from a column to the text that the participant typed; a missing column is empty.
 
     Raises:
-        InvalidInput: a column that the form does not have, or the first faulty field. The message is for the
-            participant alone, and does not repeat the typed text.
+        InvalidInput: the form does not have one of the columns, or a field is faulty. The message names the first
+            fault. The message is for the participant alone, and does not repeat the typed text.
 
     Example:
         >>> judge([Field(column="age", label="age", form="number")], {"age": "old"})

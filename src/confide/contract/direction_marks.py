@@ -1,8 +1,8 @@
-"""Characters that turn the direction of the text around them, such as U+202E. With one in a title or in a level, a page
-shows other words and numbers than the campaign file has.
+"""Characters that turn the direction of the text around them, such as U+202E. If a title or a level contains such a
+character, a page shows other words and numbers than the campaign file has.
 
-Words of campaign files and of roles may not have these characters. Letters of languages that are written from right to
-left need none, and the marks U+200E and U+200F, which turn no other letters, are allowed.
+Words of campaign files and of roles may not have these characters. Languages that are written from right to left do not
+need these characters. The marks U+200E and U+200F are allowed, since they turn no other letters.
 """
 
 from __future__ import annotations

@@ -202,10 +202,9 @@ class SolverFailed(ConfideError):
 class StoreFailed(ConfideError):
     """A database that failed: it is locked, full, read-only or unreachable.
 
-    The database kept nothing of the failed step, with two exceptions. The message names the exception, if there is one.
-    The first exception is a step that was completed before a later erasure failed. The second exception is a report
-    that waits to be stored together with other reports. Such a report was not stored in time, but may still be stored
-    later.
+    The database kept nothing of the failed step, except in two cases. The message says so if one of these cases
+    applies. In the first case, the step was completed before a later erasure failed. In the second case, a report waits
+    to be stored together with other reports. Such a report was not stored in time, but may still be stored later.
 
     Args:
         store: the URL of the store, without a password.

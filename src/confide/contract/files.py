@@ -260,7 +260,7 @@ def is_locked(field: str, path: Path) -> bool:
 
     Args:
         field: the name of the locked object in error messages.
-        path: the path of the lock file, as for `locked`.
+        path: the path of the lock file, which is created if it does not exist.
 
     Raises:
         InvalidInput: the file cannot be written, or its file system has no locks.

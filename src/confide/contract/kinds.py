@@ -305,7 +305,7 @@ class PausingKind(Kind, Protocol):
     study `keep` is None. A run that has to pause raises `Refused` with the reason.
 
     The length of the pause may depend on the records, so the stored event of the publication has no date. `publish_on`
-    is a day that is fixed in advance, before which the outcome of a finished run is not published, or None.
+    is a day that is fixed in advance, or None. The outcome of a finished run is not published before this day.
     """
 
     def journal(self, config: Any) -> str: ...
@@ -336,11 +336,11 @@ class LocalKind(Kind, Protocol):
     The key "law" is one of:
 
     - "response": randomised response on the list `answers`. The answer typed under `input` is reported under `column`
-      with odds e^epsilon against each other answer. The level is either the exact rational "epsilon", or follows from
-      the doubles in "levels". With "levels", the device computes the level for the number c typed under `worth`: xi(c)
-      = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at most ceiling. If
-      the number typed under `worth` is above the threshold, the participant takes no part. The computed level is a
-      double, which the device uses as an exact rational.
+      with odds e^epsilon to 1 against any single other answer. The level is either the exact rational "epsilon", or
+      follows from the doubles in "levels". With "levels", the device computes the level for the number c typed under
+      `worth`: xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at
+      most ceiling. If the number typed under `worth` is above the threshold, the participant takes no part. The
+      computed level is a double, which the device uses as an exact rational.
     - "lattice": discrete Gaussian noise on a number. The number typed under `input` is moved into [low, high], counted
       in units of (high - low)/`steps` from low, and rounded to the nearest whole number, with ties to even. A discrete
       Gaussian draw of standard deviation `sigma` is added. The sum is written under `column` as 16 hexadecimal digits
@@ -356,7 +356,7 @@ class LocalKind(Kind, Protocol):
     a lattice, rho = steps^2/(2 sigma^2)). The program also refuses a level above `level`, which the page states.
 
     If the participant leaves `input` empty, the report is empty and they take no part. `known` lists the fields that
-    the operator adds to each participant's row, because they are known of everybody.
+    the operator adds to each participant's row, because the operator knows their values for everybody.
     """
 
     notion: Literal["epsilon", "rho"]

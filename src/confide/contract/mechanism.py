@@ -206,7 +206,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """Mapping for streams of noisy answers that are not published in full: from the first words of a stream's name
         to the part of its answers that is published.
 
-        "noisy max" means that of each vector only the position of the largest entry is published, as in
+        "noisy max" means that only the position of the largest entry of each vector is published, as in
         `report_noisy_max`. "sparse vector" means that only the comparisons with the threshold are published, as in
         `SparseVector`. Any other rule for the published part of an answer is described by a
         `confide.audit.UnreleasedIntermediate`.

@@ -148,7 +148,7 @@ class Provenance:
 @cache
 def _versions() -> Mapping[str, str]:
     """Versions of the libraries that confide computes with. The versions are cached, because looking them up takes
-    longer than many a mechanism.
+    longer than the run of many mechanisms.
     """
     return {name: _version(name) for name in _PARTS}
 

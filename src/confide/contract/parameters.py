@@ -276,8 +276,8 @@ class _Usual:
         return value in self.words if of is str and self.words else of in self.passes
 
     def remember(self, value: Any) -> None:
-        """Remember that the type of a value that passed the full check is accepted, because its membership in a class
-        never changes.
+        """Record that the type of a value is accepted, after the value has passed the full check. The record stays
+        valid, because the classes of a type never change.
         """
         if isinstance(value, self.classes) and not isinstance(value, Real | str):
             self.passes.add(type(value))
@@ -430,7 +430,7 @@ def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> No
 
 
 class _Described:
-    """A class's docstring to which the declared parameters are added when it is read."""
+    """The docstring of a class. The declared parameters are added when the docstring is read."""
 
     def __init__(self, own: str | None) -> None:
         self.own = own

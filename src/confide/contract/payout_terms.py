@@ -35,7 +35,7 @@ class PayoutTerms:
             back with their payment.
 
     Raises:
-        InvalidInput: an argument out of range, such as `minor_units` that is not a power of ten.
+        InvalidInput: an argument is out of range; for example, `minor_units` is not a power of ten.
 
     Example:
         >>> PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=5_000).money(123_456)

@@ -21,8 +21,8 @@ __all__ = ["Alternative", "Plan", "Predicted"]
 
 
 class _Guaranteed(Protocol):
-    """The least interface of a planned mechanism. Channels are not run on everybody's records, so a plan cannot require
-    a full mechanism.
+    """The smallest interface that a planned mechanism must have. Channels are not run on everybody's records, so a plan
+    cannot require a full mechanism.
     """
 
     def guarantees(self) -> Guarantees: ...
@@ -120,7 +120,9 @@ class Plan(Shown, ABC, Generic[_M_co]):
         """A picture of the choice, for a notebook or a report."""
 
     def table(self) -> Table:
-        """The plan and its alternatives as a small table, with one row for each and a column for each figure."""
+        """The plan and its alternatives as a small table, with one row for the plan and for each alternative, and one
+        column for each figure.
+        """
         here = Alternative(name=self._name, predicted=self.predicted)
         rows = [here, *self.alternatives]
         names = list(dict.fromkeys(name for each in rows for name in each.predicted))

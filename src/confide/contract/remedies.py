@@ -194,8 +194,8 @@ def tried(
 
 
 def _out(start: float, step: int, up: bool, digits: int) -> float:
-    """The start of a search, moved towards the accepted side: not at all at step 0, then by one and ever more units of
-    its last digit.
+    """The start of a search, moved towards the accepted side: by nothing at step 0, by one unit of its last digit at
+    step 1, and by more units at each later step.
     """
     factor = 1.0 + (2.0**step - 1.0) * 10.0 ** (1 - digits)
     if not isinstance(start, int):

@@ -199,8 +199,8 @@ def wire_parts(value: Any) -> dict[str, Any]:
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """The fields of an instance as in `wire_parts`, but with their names and values in Python. This form is for pages
-    and `--json`, and is never stored in a file.
+    """Mapping from the name of each field of an instance to its value, with names and values as in Python. The fields
+    are those that `wire_parts` returns. This form is for pages and `--json`, and is never stored in a file.
 
     Args:
         value: the instance of a dataclass.

@@ -379,7 +379,7 @@ def fault(error: BaseException, files: Collection[str] = ()) -> str:
 
     Args:
         error: the error that was caught.
-        files: preferred files, as in `line_of`.
+        files: names of the files in which the place of the error is searched first; see `line_of`.
     """
     said = str(error.msg if isinstance(error, SyntaxError) else error)
     said = next((line.strip() for line in said.splitlines() if line.strip()), "")

@@ -200,8 +200,8 @@ def _without_bodies(text: str) -> str:
     """The text of a module in which the bodies and parameters of its functions are left out, and every other line keeps
     its number.
 
-    Most of the time of a list of claims would go into the syntax trees of these bodies. Modules of other packages are
-    read whole, since a line of theirs that begins at the margin may lie within a text inside a body.
+    Parsing these bodies would take most of the time of listing the claims. Modules of other packages are read whole. In
+    such a module, a line that begins at the margin may be a part of a text inside a function body.
     """
     lines, inside = list[str](), False
     for line in text.split("\n"):

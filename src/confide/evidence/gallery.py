@@ -94,12 +94,12 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
 
     Args:
         folder: folder such as docs/gallery, whose page is docs/gallery.md. The folder is created if it does not exist.
-            The entries and pictures of other studies that a gallery in the folder already has stay.
+            If the folder already holds a gallery, its entries and pictures of other studies are kept.
         found: studies with their findings. The iterable may compute each study when the study is needed.
         day: today's date.
 
     Returns:
-        The path of the page, and the number of studies on the page, those that stay included.
+        The path of the page, and the number of all studies on the page, including studies that an earlier call wrote.
 
     Raises:
         InvalidInput: the extra `[plots]` is not installed, the folder cannot be written, or its numbers.json was not

@@ -174,7 +174,7 @@ class _Supervisor(Multiprocess):
 
 def _end_with_supervisor() -> None:
     """End this process, one of several, when its supervisor has died. If a process went on without its supervisor, it
-    would keep the port from the next service, and nobody would replace it.
+    would occupy the port that the next service needs, and nobody would replace the process.
     """
     supervisor = multiprocessing.parent_process()
     if supervisor is None:

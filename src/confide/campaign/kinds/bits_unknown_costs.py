@@ -206,8 +206,8 @@ class UnknownCostPages(BitPages):
 
 
 def _cheaper(found: BitPlan) -> Section:
-    """A section on the cost of the same accuracy with other shares of participants and other levels, at the file's
-    ceiling.
+    """A section on the cost of the same accuracy with other shares of participants and other levels, with the same
+    largest level as in the file.
     """
     it: ThresholdMarket = found.market
     rows: list[tuple[str | float | None, ...]] = [

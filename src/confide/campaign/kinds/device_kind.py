@@ -59,16 +59,16 @@ class DeviceKind(PeoplesKind):
     A subclass defines `columns`: one `Category` with the two answers, which is the column of the reports. The mechanism
     of a subclass must promise `PureDP` to the collector. `Mechanism.submit` takes a record of shape (1,) with the rank
     of the answer, which is 0 or 1, and returns the rank to report as an `int`, drawn by
-    `confide.privacy.randomized_response` at the promised epsilon. `submit` of None returns None. A page in the browser
-    draws reports by randomised response without calling `submit`, so a mechanism with another law is refused. `run` and
-    `decode` see only reports.
+    `confide.privacy.randomized_response` at the promised epsilon. For the record None, `submit` returns None. A page in
+    the browser draws reports by randomised response without calling `submit`, so a mechanism with another law is
+    refused. `run` and `decode` see only reports.
 
     The number of answers must be two, since the instructions for the participant's device (`LocalKind.device`) choose
     between two answers. A kind with more answers can start from `PeoplesKind`, where the operator reads records and the
     result carries the noise. For reports that are numbers, `LocalKind` has the noise law "lattice", which the kind
     `mean` uses.
 
-    Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays the side of all participants.
+    Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` draws the reports of all participants.
     """
 
     notion: Literal["epsilon", "rho"] = "epsilon"
@@ -95,7 +95,7 @@ class DeviceKind(PeoplesKind):
                       required=False, note="Your answer does not leave your device. Leave it empty to take no part.")]
 
     def private(self, config: Any, plan: Any, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The pair of the input of `submit` and the epsilon, in nats, that a report costs the participant. The pair is
+        """A pair: the input of `submit`, and the epsilon, in nats, that a report costs the participant. The pair is
         (None, 0) for an empty answer.
         """
         check_typed({ANSWER: "", **values}, [ANSWER])

@@ -72,7 +72,8 @@ def _read_goods(
         source: the table, or the file in PrefLib's format.
         roster: the public list of ids.
         rejected: a mapping that receives id -> reason for each rejected row, for the operator alone.
-        counted: a list that receives numbers of rows, where some rows are neither used nor rejected.
+        counted: a list that receives counts of rows. It stays empty if every row is either used or rejected; otherwise
+            the counts add up to the number of all rows.
         rows: the largest number of rows in a batch of a wide table.
     """
     scale, data = config.rule(), config.data

@@ -71,7 +71,7 @@ class Rehearsed:
 
 
 class MeanKind(KindSkeleton, PeoplesKind):
-    """Buy the mean of a number from participants who fear the knowledge of operator and public about them."""
+    """Buy the mean of a number from participants who fear what the operator or the public may learn about them."""
 
     name: ClassVar[str] = "mean"
     summary: ClassVar[str] = ("buy the mean of a bounded number from people who fear leaks to the operator and to the "
@@ -160,8 +160,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return plan.mechanism.concentrated(plan.mechanism.caps.local)
 
     def private(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The pair of the participant's first report and its privacy cost 0. The device draws nothing for this report,
-        and the report reveals nothing about the participant's record.
+        """A pair: the participant's first report, and its privacy cost 0. The device draws nothing for this report, and
+        the report reveals nothing about the participant's record.
         """
         return self._concern(config, plan, values), 0.0
 
@@ -177,7 +177,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def on_terms(
         self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]:
-        """The pair of the participant's record with their contract, and the rho that the record costs. The pair is
+        """A pair: the participant's record together with their contract, and the rho that the record costs. The pair is
         (None, 0) where the contract asks for no record, or the participant gives none.
         """
         contract = lattice_contract(plan.mechanism, terms)
@@ -371,8 +371,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """Refuse to store the record of one participant alone. A stored contract holds the noise of all contracts
-        together, so all contracts are stored at once when they become final. The records that are sent on contracts are
-        read from the file of records.
+        together, so all contracts are stored together when they become final. The records that are sent on contracts
+        are read from the file of records.
         """
         raise Refused("contracts are stored together, when they become final, and not one by one",
                       f"the row from the participant's device goes into {config.reports.source} first, and into "

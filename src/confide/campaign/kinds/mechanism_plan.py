@@ -290,8 +290,8 @@ def explain_sections(
         outcome: outcome of the run.
         record: record of the participant; None where the participant has no usable record.
         index: position of the participant in the public list of ids, from 0.
-        share: description of a share, in words, as in `MechanismPlan.share`.
-        depends_on: inputs from which a share follows, in words, as in `MechanismPlan.share_depends_on`.
+        share: description of a participant's own part of the result, in words (`MechanismPlan.share`).
+        depends_on: inputs from which a share follows, in words (`MechanismPlan.share_depends_on`).
         pays: terms of the payments, with their column and currency; None where nothing is paid.
 
     Raises:

@@ -253,8 +253,8 @@ class PeoplesKind:
             config: tables of the campaign file.
             plan: plan of the campaign.
             identity: id of the participant.
-            values: mapping from column to text, as in `parse_record`; where the participant's device draws the report,
-                the row that the device made.
+            values: mapping from column to the text that the participant typed. Where the participant's device draws the
+                report, the values are the row that the device made.
 
         Raises:
             InvalidInput: the values cannot be used. The message repeats private data: it is for the participant alone.

@@ -215,7 +215,9 @@ def _is_need(config: ProgramConfig, name: str) -> bool:
 
 
 def _gaps(config: ProgramConfig, column: Number) -> tuple[tuple[float, float], ...]:
-    """Ranges of numbers that a field excludes: an item takes nothing of a resource, or at least the least weight."""
+    """Ranges of numbers that a field excludes: an item uses nothing of a resource, or at least the smallest allowed
+    weight.
+    """
     table = config.program
     if not isinstance(table, KnapsackTable) or column.name == config.data.value:
         return ()
@@ -239,7 +241,7 @@ def _together(config: ProgramConfig, limit: str) -> str:
 
 
 def _list_column(bids: Bids) -> str:
-    """The name of the form's text with the list of bundles: it ends in a plus sign, and the name of no bundle does."""
+    """The name of the form's text with the list of bundles: it ends in a plus sign, unlike the name of any bundle."""
     return f"{bids.bundle}+"
 
 
@@ -260,8 +262,8 @@ def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
     returned unchanged.
 
     Raises:
-        InvalidInput: a line names no bundle with its value, or a bundle stands twice. The message repeats private data:
-            it is for the participant alone.
+        InvalidInput: a line names no bundle with its value, or a bundle appears twice. The message repeats private
+            data: it is for the participant alone.
     """
     column = _list_column(bids)
     if set(values) != {column}:

@@ -101,7 +101,7 @@ _SHOWN = 50  # ids on a page
 
 def _checked(config: SearchConfig, folder: Path) -> Check:
     """The numbers of contacts, people and answers in the tables, with all answers that are unreadable, belong to nobody
-    on the list, or contradict others.
+    on the list, or contradict other answers.
 
     Raises:
         InvalidInput: a table cannot be used, the graph is not admissible, or a seed is no target.

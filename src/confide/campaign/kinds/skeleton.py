@@ -63,8 +63,8 @@ class KindSkeleton:
             return files(__package__).joinpath("templates", f"{self.name.replace('-', '_')}.toml").read_text("utf-8")
 
     def settled(self, plan: Any, outcome: AnyOutcome) -> Any:
-        """The given plan with the mechanism that made the outcome. This version of confide might plan another
-        mechanism.
+        """The given plan, with the mechanism that made the outcome in place of the planned mechanism. This version of
+        confide might plan another mechanism than the version that made the outcome.
 
         Raises:
             InvalidInput: the outcome is of another kind.
@@ -172,7 +172,7 @@ def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing
         plan: plan with which the campaign was settled.
         example: fact about one person that the page does not state, as a clause that begins with "whether", or as a
             noun.
-        audience: audience of the page; the promises towards this audience count.
+        audience: audience of the page; the page states the promises towards this audience.
         more: sentences that are added at the end.
         thing: word for the record that a person hands in, such as "answer".
     """
@@ -209,7 +209,7 @@ def settled_otherwise(
 
     Args:
         who: words for the participant, such as "Participant 7".
-        stored: settled share in words, which counts.
+        stored: settled share in words, which is the valid share.
         today: share in words that the present record in the file would give.
         more: paragraphs that are added at the end.
         thing: word for a record in the file, such as "report".

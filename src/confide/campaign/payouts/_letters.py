@@ -35,8 +35,8 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
         The text, unchanged.
 
     Raises:
-        InvalidInput: the text is empty, is too long, has spaces around it, or has a character outside the set, which
-            the message names.
+        InvalidInput: the text is empty, is too long, has spaces around it, or has a character that is not allowed. The
+            message names the character.
 
     Example:
         >>> check_line("name", "the name of 'ann'", "Ann Müller & Söhne", 70)

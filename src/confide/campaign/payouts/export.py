@@ -102,7 +102,7 @@ def export_batch(
             its owner may read the file.
         number: the number of an earlier batch that the bank has not answered; None for a new batch. An earlier batch
             can be written only in its first format, since a batch in two formats might be paid twice.
-        payees: the path of the operator's CSV file of names and accounts, as in `read_payees`; needed for pain.001. The
+        payees: the path of the operator's CSV file of names and accounts (see `read_payees`); needed for pain.001. The
             store never contains names and accounts.
         payer: the account that pays, as NAME,IBAN or NAME,IBAN,BIC; needed for pain.001.
         text: the text on the bank statements, for pain.001. Do not use the campaign's title, which might disclose

@@ -2,8 +2,8 @@
 withdraw their reports. A kind may ask participants more than once: the requests are the phases of the collection,
 numbered from 0.
 
-The module also notes the deposits that the operator of a service has received. Only noted deposits are paid back, or
-set against a debt.
+The module also notes the deposits that the operator of a service has received. Only noted deposits are returned, or
+used to cover a debt.
 """
 
 from __future__ import annotations
@@ -259,9 +259,10 @@ class Collecting(Transactions):
         """Withdraw a participant's report, at any time.
 
         Before the publication, the participant's report becomes the null record, whatever is handed in later, and the
-        number of slots stays. If a participant withdraws during a run, the run does not count, and starts again under
-        the same debit. After the publication, the participant's report, share and note of withdrawal are erased; the
-        signed billboard, the ledger and a payout stay. The withdrawal concerns this campaign alone.
+        number of slots does not change. If a participant withdraws during a run, the outcome of the run is discarded,
+        and a new run starts under the same debit. After the publication, the participant's report, share and note of
+        withdrawal are erased; the signed billboard, the ledger and a payout stay. The withdrawal concerns this campaign
+        alone.
 
         Args:
             campaign: the number of the campaign.

@@ -4,7 +4,7 @@ payouts are paid.
 An amount and a share follow from one record and the public billboard, so the amount and the share almost reveal the
 record. Amounts and shares are erased together with the reports, and with the files from which the service has made the
 reports: rounds of contracts name single payments, and the people who declined. The fact that somebody was paid, and the
-total over all people, stay for the books.
+total over all people, are kept for the operator's accounts.
 """
 
 from __future__ import annotations

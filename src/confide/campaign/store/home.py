@@ -11,9 +11,10 @@ In each folder of notes, a file's name is the digest of a campaign file, or of t
 
 `contracts/` has a file for each campaign with a final round of contracts. The file holds the digest of the round.
 
-`released/` has a file for each campaign whose outcome was released, which means that its public files were read from a
-store of this installation to become a pack. The file holds the digest of the manifest in this pack. The file is written
-once, before the outcome leaves the store. It prevents the release of a second outcome, whatever happens to a store.
+`released/` has a file for each campaign whose outcome was released. An outcome is released when its public files are
+read from a store of this installation to become a pack. The file holds the digest of the manifest in this pack. The
+file is written once, before the outcome leaves the store. It prevents the release of a second outcome, whatever happens
+to a store.
 
 `charged/` has a file for each campaign that this installation has charged, if the campaign's mechanism or kind is not
 part of confide. The file holds the digest of the code of the mechanism and the kind.

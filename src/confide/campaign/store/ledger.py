@@ -1,12 +1,12 @@
 """The durable ledger: the privacy budget and the spend of each data set and each data subject, over all campaigns.
 
 An account belongs to one data set, or to one subject of a data set, for one audience and one neighbouring relation.
-Subjects are stored as hashes under the installation's key, which is the argument `secret`. A campaign is debited once:
-in the transaction that opens its collection if participants' devices draw the reports without contracts, otherwise in
-the transaction that registers its settlement. Either the data set and all invited subjects are debited together, or
-nobody is debited. Nothing is ever given back, and no budget is renewed. A campaign without a list of subjects may have
-used the records of anybody. Such a campaign therefore debits every known subject, and subjects that become known later
-start with the cost of this campaign.
+Subjects are stored as hashes under the installation's key, which is the argument `secret`. A campaign is debited once.
+If participants' devices draw the reports without contracts, the transaction that opens the collection debits the
+campaign. In all other cases, the transaction that registers the settlement debits the campaign. Either the data set and
+all invited subjects are debited together, or nobody is debited. Nothing is ever given back, and no budget is renewed. A
+campaign without a list of subjects may have used the records of anybody. Such a campaign therefore debits every known
+subject, and subjects that become known later start with the cost of this campaign.
 
 Thousands of subjects have spent the same amount, so each distinct state of an account is stored once, and a debit moves
 whole groups of subjects from one state to the next.
@@ -197,7 +197,7 @@ def _list_keys(connection: Connection, keys: list[bytes]) -> None:
 
 
 def _state(connection: Connection, found: Filter) -> int:
-    """The number of a state of accounts; the state is stored first where no account has been in it."""
+    """The number of a state of accounts; if no account has been in this state before, the state is stored first."""
     epsilon, delta = found.limits
     values = {"rule": found.rule, "budget_epsilon": str(epsilon), "budget_delta": str(delta),
               "epsilon": str(found.total.epsilon), "delta": str(found.total.delta), "rho": str(found.total.rho),

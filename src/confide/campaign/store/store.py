@@ -1,7 +1,7 @@
 """The store: one database with campaigns, their reports and outcomes, the privacy ledger, and the payouts.
 
-Most methods are one transaction. A step of a campaign that is repeated changes nothing more, so a process may die
-between any two calls, or within a call.
+Most methods are one transaction. A step of a campaign that is repeated changes nothing more, so it does no harm if a
+process dies between two calls or within a call.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ class Stored:
         title: the title of the campaign.
         slots: the number of invited slots, which is the length of the public list of ids; 1 if there is no such list.
         state: the state of the campaign.
-        withdrawals: the number of people who withdrew; a run that began before the last withdrawal does not count.
+        withdrawals: the number of people who withdrew; the outcome of a run that began before the last withdrawal is
+            discarded.
         paid: the total that was paid, in the smallest units of the currency, once amounts and shares were erased; None
             before. For the operator alone.
     """

@@ -1,10 +1,10 @@
 """A reader for a stranger's pack as one .zip, in the form in which the service offers it. Entries are read into memory
 one by one, and never unpacked to disk.
 
-The list of entries in an archive may differ from its contents, and some programs read the list, others the contents.
-The entries must fill the archive without gaps, each as the list describes it, with nothing before, between or after
-them. The standard library's reader looks at the list alone, so this module has a reader of its own. Sizes are counted
-while data are decompressed, whatever the archive states.
+The list of entries in an archive may differ from its contents, and some programs read the list while other programs
+read the contents. The entries must fill the archive without gaps, each as the list describes it, with nothing before,
+between or after them. The standard library's reader looks at the list alone, so this module has a reader of its own.
+Sizes are counted while data are decompressed, whatever the archive states.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Entry:
 
 
 class _Odd(Exception):
-    """The archive has another form than a plain one; the message says how."""
+    """The error for an archive that is not plain; the message names the difference."""
 
 
 def members(

@@ -152,12 +152,12 @@ def check_other(now: str, then: str, title: str) -> None:
 
 
 def _ungrouped(text: str) -> str:
-    """A text whose numbers have no commas, so that numbers of any size have the same words around them."""
+    """A text without the commas inside its numbers, so that small and large numbers have the same words around them."""
     return _THOUSANDS.sub("", text)
 
 
 def _worded(text: str) -> bool:
-    """Whether a text has words beside its numbers, so that it can be compared without its place."""
+    """Whether a text has words beside its numbers, so that it can be compared wherever it stands on the page."""
     return any(any(map(str.isalpha, each)) for each in split_numbers(text)[::2])
 
 

@@ -98,8 +98,8 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
 
 
 def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str | None) -> str:
-    """Check that the only charge among the events is the charge that the campaign asks of the ledger, and that the
-    budgets in the campaign file admit this charge.
+    """Check that the only charge among the events is the charge that the campaign requests from the ledger, and that
+    the budgets in the campaign file admit this charge.
 
     Args:
         file: the campaign file of the pack.

@@ -2,7 +2,8 @@
 
 Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
 plain-text copy of the source that was checked. The notation is that of the module `claims`. Corollary 1 also has two
-exponents: delta sets epsilon = n^(-1 + delta), and p > 1 is that of the law of privacy costs, with P[cost > t] <= t^-p.
+exponents: delta sets epsilon = n^(-1 + delta), and p > 1 is the exponent of the law of privacy costs, with P[cost > t]
+<= t^-p.
 """
 
 from __future__ import annotations

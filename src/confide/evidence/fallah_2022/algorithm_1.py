@@ -77,8 +77,8 @@ def algorithm1_as_printed(
         points: number of values of S, evenly spaced over an interval that contains the optimal S.
 
     Raises:
-        InvalidInput: as in `solve`; also where a virtual cost is 0 or infinite, or where the formulas are undefined at
-            every point of the grid.
+        InvalidInput: `solve` would refuse the arguments, a virtual cost is 0 or infinite, or the formulas are undefined
+            at every point of the grid.
 
     Example:
         >>> found = algorithm1_as_printed([2.0, 2.0], variance_price=0.001, noise_price=1.0)

@@ -64,7 +64,8 @@ def with_central_noise(
         noise_price: price kappa > 0 of the noise variance: gamma alpha/2 for Renyi order alpha.
 
     Raises:
-        InvalidInput: as in `solve`; also where there are more than 6 users, or a virtual cost is 0 or infinite.
+        InvalidInput: `solve` would refuse the arguments, there are more than 6 users, or a virtual cost is 0 or
+            infinite.
 
     Example:
         >>> prices = {"variance_price": 1.0, "noise_price": 2.0}

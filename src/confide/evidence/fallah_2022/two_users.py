@@ -187,7 +187,7 @@ class TwoUsers(Declared):
             rents=rents, payments=np.where(both, (1.0 + s) / (4.0 * spread), alone) + rents)
 
     def _with_the_top(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each person, the virtual cost V that results if this person's report is replaced by 1. Shape (..., 2)."""
+        """For each person, the least cost V that results if this person's report is replaced by 1. Shape (..., 2)."""
         first, second = c.copy(), c.copy()
         first[..., 0] = second[..., 1] = 1.0
         return np.stack([self.values(first), self.values(second)], axis=-1)

@@ -180,8 +180,8 @@ def exponential_mechanism() -> Recomputed:
                "small epsilon).",
 )
 def exponential_mechanism_in_zcdp() -> Recomputed:
-    """Largest ratio, over tested cases, of the exponential mechanism's Renyi divergence of order a to a epsilon^2/8. A
-    zCDP cost of epsilon^2/2 would allow a ratio of 4.
+    """Largest ratio, over tested cases, of the exponential mechanism's Renyi divergence of order alpha to alpha
+    epsilon^2/8. A zCDP cost of epsilon^2/2 would allow a ratio of 4.
     """
 
     def ratio(epsilon: float, gap: float, order: float) -> float:

@@ -47,8 +47,8 @@ IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, 
 def once(
     parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
 ) -> Answer:
-    """Carry out an action once for each idempotency key. Of several simultaneous requests with one key, one request
-    carries out the action, and the other requests get the same answer.
+    """Carry out an action once for each idempotency key. If several requests with one key arrive at the same time, one
+    request carries out the action, and the other requests get the same answer.
 
     Args:
         parts: parts of the service process, such as the store.

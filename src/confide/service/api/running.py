@@ -190,7 +190,7 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
 @router.post("/deposits", responses=answers(*_WHO, 409, 413))
 def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -> DepositsModel:
     """Note before the settlement which participants' deposits were received. Only received deposits are returned, or
-    offset against a participant's debt. The service itself handles no money.
+    used to cover a participant's debt. The service itself handles no money.
     """
     opened = parts.opened.get(number)
     if not opened.deposit:

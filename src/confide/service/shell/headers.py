@@ -57,7 +57,9 @@ _BASE: Any = AutoHTTPProtocol
 
 
 class Protocol(_BASE):  # type: ignore[misc] # which one it is depends on what is installed
-    """The protocol of one connection: uvicorn's, with security headers also in answers to malformed requests."""
+    """The protocol of one connection: the protocol of uvicorn, with security headers also in answers to malformed
+    requests.
+    """
 
     def send_400_response(self, msg: str) -> None:
         """Answer a malformed request, which the application never sees, with status 400."""

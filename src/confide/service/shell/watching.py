@@ -45,7 +45,7 @@ class Metrics:
     """Counts of requests for Prometheus. The counts are those of this process or, if the environment variable
     `TOGETHER` is set before the processes start, those of all processes.
 
-    Of the requests of participants, only requests that fail through a fault of the service are counted.
+    A request of a participant is counted only if it fails through a fault of the service.
     """
 
     def __init__(self) -> None:

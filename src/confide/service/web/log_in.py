@@ -54,8 +54,8 @@ async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get(_PATH)
 async def send_to_provider(request: Request, parts: PartsOf) -> Response:
-    """Send a person to the identity provider. The log-in page has a link to this address, because browsers would stop a
-    form if the provider redirects the person over other sites.
+    """Send a person to the identity provider. The log-in page has a link to this address, because browsers would block
+    a form if the provider redirects the person over other sites.
     """
     if parts.provider is None:
         raise HTTPException(404, worded("only this service identifies operators"))

@@ -154,7 +154,9 @@ class Opened:
         return found
 
     def look_ahead(self) -> None:
-        """Read the campaigns that collect reports into memory, so that no participant has to wait for this."""
+        """Load all campaigns that are collecting reports, with their plans, so that no participant has to wait for the
+        loading.
+        """
         Category(column="any", levels=("yes", "no")).encode_one("yes")  # loads what reading a record needs
         for each in self.all(limit=_KEPT, states=(State.OPEN, State.CHARGED)):
             if len(self._kept) < _KEPT:

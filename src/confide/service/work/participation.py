@@ -54,11 +54,11 @@ class ParticipantStanding:
         asks: action that the participant may take now: hand in a "record", hand in a "report" (from which contracts
             follow), decline the "contract" that they are shown, or "" for none.
         handed_in: whether the participant has handed in the requested record or report. If nothing is requested now,
-            the last request counts.
+            the value is about the last request.
         withdrawn: whether the participant has withdrawn before the settlement.
         declined: whether the participant has declined a contract, so that no final round of contracts includes them.
         local: whether the participant's device draws the requested record or report. If nothing is requested now, the
-            last request counts. A device never draws a report from which contracts follow.
+            value is about the last request. A device never draws a report from which contracts follow.
     """
 
     state: State

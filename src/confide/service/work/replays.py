@@ -1,9 +1,9 @@
 """Repeated requests: a request with an idempotency key is carried out once, and a repeated request gets the earlier
 answer.
 
-A key is reserved before its request is carried out. Of several simultaneous requests with one key, one is carried out,
-and the others wait for its answer for some seconds. If the process that carries out a request dies, the key is free
-again after a minute.
+A key is reserved before its request is carried out. If several requests with one key arrive at the same time, one
+request is carried out, and the other requests wait some seconds for its answer. If the process that carries out a
+request dies, the key is free again after a minute.
 """
 
 from __future__ import annotations

@@ -147,7 +147,9 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
 
 
 def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
-    """The fewest identities that gain, the gain of each of them, and their effect on the mean."""
+    """A section on the smallest number of identities with which a person gains, the gain of each identity, and the
+    effect on the mean.
+    """
     it = plan.mechanism
     rows: list[tuple[str, str]] = [
         ("ids with which one person earns more than with one id", "2"),

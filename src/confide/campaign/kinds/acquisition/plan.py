@@ -211,7 +211,7 @@ class PlannedMean(ShownPlan, MoneyWords):
     @cached_property
     def others(self) -> tuple[Expected, ...]:
         """The expected error, payments and privacy losses of the same campaign at a quarter and at four times the price
-        of an error. If the file limits a participant's loss, the results at half and at twice this limit follow.
+        of an error. If the file limits a participant's loss, the results at half and at twice this limit are added.
         """
         it = self.mechanism
         found = [expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)

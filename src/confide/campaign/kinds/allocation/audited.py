@@ -140,8 +140,8 @@ def _fits(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
 
 
 def _certifies(market: Market, played: Sequence[MadeUpRun], factor: float) -> AuditRow:
-    """Check that the welfare is not below its certified bound, and that the certified optimum is not below the true
-    bound.
+    """Check that the welfare is not below its certified bound, and that the certified bound on the optimum is not below
+    the bound from the true values.
     """
     wrong = 0
     for each in played:

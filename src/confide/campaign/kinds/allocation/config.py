@@ -122,8 +122,8 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 class PointsTable(Keys):
-    """`[values]` with scale = "points": numbers from `lowest`, which is a value of 0, to `highest`, which is a value of
-    1.
+    """`[values]` with scale = "points": numbers from `lowest`, which stands for the value 0, to `highest`, which stands
+    for the value 1.
     """
 
     scale: Literal["points"]
@@ -189,7 +189,7 @@ class Data(FileTable):
 @keys_of(PMatch, "epsilon delta neighbours failure_probability on_overflow certify_with")
 class PrivacyTable(Keys):
     """`[privacy]`: the bound on the information that all other participants together may gain about one participant,
-    and the probability that the copies of a good do not suffice.
+    and the allowed probability that the copies of a good do not suffice.
     """
 
     if TYPE_CHECKING:  # keys of the mechanism that are read here
@@ -223,8 +223,8 @@ class ScalingTable(Keys):
     """`[auction]` with method = "scaling": the settings of `SinkhornMatch`. Keys that are left out get the values
     recommended for the campaign's size.
 
-    If the file leaves out `spread`, the spread is 0.02. With values from ranks, a spread that is left out is the mean
-    difference in value between one rank and the next.
+    If the file leaves out `spread`, the spread is 0.02 for points. For ranks, the spread is then the mean difference in
+    value between one rank and the next.
     """
 
     method: Literal["scaling"]
@@ -334,7 +334,7 @@ class _OfClass(Keys):
         return str(getattr(self, "class"))
 
     def valuation(self) -> BundleClass:
-        """The class."""
+        """The valuation class, as an object."""
         return UnitDemandValuation()
 
     def cells(self, goods: tuple[str, ...]) -> tuple[str, ...]:
@@ -350,7 +350,9 @@ class _AdditiveTable(_OfClass):
 
 
 class _UnitDemandTable(_OfClass):
-    """`[bundles]` with class = "unit-demand": each participant wants one good, the best."""
+    """`[bundles]` with class = "unit-demand": each participant uses one good only, so the value of several goods is the
+    largest single value.
+    """
 
 
 class _CappedAdditiveTable(_OfClass):

@@ -203,7 +203,9 @@ _CLEAR = 2.0
 
 
 def _selling_section(plan: GoodsPlan) -> Section:
-    """The smallest number of participants who gain from lies or second ids, and the size of the gain."""
+    """A section on a participant's gain from a lie or a second id, on the smallest group that can take all copies of a
+    good, and on the largest gain of a group.
+    """
     second, it = plan.second, plan.market
     lines = [f"The gains were measured on {second.crowds} simulated populations of {second.people:,} people each, in "
              "runs with simulated noise. The number after +- is one standard error, between populations. Values are on "

@@ -233,8 +233,8 @@ class GoodsPlan(ShownPlan):
         """Mapping from the name of each method to its predicted result on synthetic participants, with recommended
         settings.
 
-        The mapping is empty for bundles, and for large campaigns, where the prediction takes long. Large campaigns have
-        a prediction only if an auction charges prices, because this auction may be much worse than the other method.
+        The mapping is empty for bundles. The mapping is also empty for large campaigns, where the prediction takes
+        long, unless an auction charges prices. An auction that charges prices may be much worse than the other method.
         """
         large = self.market.people * self.market.goods > _QUICK and not (self.charges and isinstance(
             self.market, PMatch))
@@ -285,8 +285,8 @@ class GoodsPlan(ShownPlan):
 
     @property
     def in_points(self) -> str:
-        """The value that counts as 1, on the scale of the shown prices: a number of points, or a number alone where
-        rows hold ranks.
+        """The value that counts as 1, on the scale of the shown prices: a number of points, or a number without a unit
+        where rows hold ranks.
         """
         return f"{self.scale.unit:.6g}{'' if self.ranked else ' points'}"
 
@@ -343,14 +343,15 @@ class GoodsPlan(ShownPlan):
 
 
 def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
-    """The figures of a measurement, with None for a standard error that one population alone cannot give."""
+    """The figures of a measurement, with None for a standard error that cannot be computed from a single population."""
     return {name: None if value == math.inf else value for name, value in parts_of(found).items()}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
-    """The plan of a `matching` campaign file, with `pages` as in `ShownPlan`.
+    """The plan of a `matching` campaign file. The argument `pages` is an object with the functions that write the
+    pages: see `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.
@@ -487,7 +488,8 @@ class BundlesPlan(GoodsPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
-    """The plan of a `bundles` campaign file, with `pages` as in `ShownPlan`.
+    """The plan of a `bundles` campaign file. The argument `pages` is an object with the functions that write the pages:
+    see `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.
@@ -509,10 +511,11 @@ def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
 
 
 def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, CrowdPrediction]:
-    """The predictions that decide whether the plan is refused: in each of them, the auction must beat an allocation
-    without reports.
+    """The predictions that decide whether the plan is refused. In each prediction, the auction must be better than an
+    allocation without reports.
 
-    Where all goods are alike, only the population "B" counts, in which participants' needs differ. The number of goods
-    that each participant needs is then all that reports can say. About populations other than "B", the plan only warns.
+    Where all goods are alike, only the prediction for the population "B" is used, in which participants' needs differ.
+    The number of goods that each participant needs is then all that reports can say. About populations other than "B",
+    the plan only warns.
     """
     return {name: one for name, one in made.crowds.items() if name == "B" or not config.counted}

@@ -125,7 +125,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     # ---- the participant's side
 
     def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The pair of the input of the participant's device and the epsilon, in nats, that a report costs. The pair is
+        """A pair: the input of the participant's device, and the epsilon, in nats, that a report costs. The pair is
         (None, 0) for a participant who takes no part.
         """
         unknown = sorted(values.keys() - {ANSWER, *self._own(config)})

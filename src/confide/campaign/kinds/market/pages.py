@@ -257,7 +257,7 @@ class BitPages(ABC):
 
 
 def _times(level: float) -> str:
-    """The number e^epsilon alone, as `likelier` writes it after the power."""
+    """The value of e^epsilon as text, without the power, such as "2.72" for epsilon 1."""
     return likelier(level).partition(" = ")[2]
 
 
@@ -307,8 +307,8 @@ def alphabet(plan: BitPlan) -> str:
 
 
 def _coalitions(plan: BitPlan) -> Section:
-    """A section on the smallest group, and the smallest number of identities, that gains by agreeing; with the gain of
-    each member and the effect on the result.
+    """A section on the smallest group of people, or of identities of one person, that gains by agreeing on reports. The
+    section states the gain of each member, and the effect on the result.
     """
     it, known = plan.market, plan.agreements
     truth, paid, one, among, peers = known.truthful, known.paid, known.with_one, known.among, known.peers
@@ -412,8 +412,8 @@ def _quantile(rank: float, people: int, chance: float) -> int:
 
 
 def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
-    """A picture of the share of ones among all reports, with the ranges in which it would lie under each state; empty
-    without reports.
+    """A picture of the share of ones among all reports, with the range in which this share is expected for each
+    possible fact; empty without reports.
     """
     people, it, bit = ones + zeros, plan.market, plan.config.bit
     if not people:

@@ -98,7 +98,7 @@ class SolutionTable(Keys):
     are left out get values chosen for the campaign's size.
 
     Every mode has the keys rounds, burn_in, burn_share, step and law. The mode "round" adds the keys flag_share,
-    truncate, stop_share and batch, and the mode "audited" the keys audit_share and slack. The modes "audited" and
+    truncate, stop_share and batch, and the mode "audited" adds the keys audit_share and slack. The modes "audited" and
     "tight" add the key payments.
     """
 

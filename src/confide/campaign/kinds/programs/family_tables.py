@@ -108,7 +108,7 @@ class _Goods(_Family):
 
 
 def _for_each(field: str, given: Any, count: int) -> tuple[float, ...]:
-    """A tuple of `count` numbers, from one number for all or from a number for each."""
+    """A tuple of `count` numbers, from one number for all entries or from one number for each entry."""
     found = (float(given),) * count if isinstance(given, int | float) else tuple(map(float, given))
     if len(found) != count:
         raise InvalidInput(field, f"has {counted(len(found), 'number')} for {count} names",

@@ -335,7 +335,7 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
 
 def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) -> list[str]:
     """A sentence for a participant without a part: their best choice at prices of 0, and the actual price of this
-    choice; none where the best choice is nothing.
+    choice. The list is empty if the best choice is to get nothing.
     """
     program, names = plan.mechanism.program, plan.coding
     free = program.respond(mine, np.zeros_like(prices))

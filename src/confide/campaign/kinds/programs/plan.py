@@ -51,7 +51,7 @@ class SharingPlan(ShownPlan):
         coding: convex program, with the names and the unit of value that the campaign file uses.
         mode: form of each participant's share, such as "average" over rounds.
         outlook: expected results at the campaign's size.
-        ran: mechanism that made the outcome of a run; None before a run, where the planned mechanism counts.
+        ran: mechanism that made the outcome of a run; None before a run, when `mechanism` is the planned mechanism.
     """
 
     config: ProgramConfig
@@ -124,7 +124,8 @@ class SharingPlan(ShownPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(_KEYS)
 def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
-    """The plan of a `program` campaign file, with `pages` as in `ShownPlan`.
+    """The plan of a `program` campaign file. The argument `pages` is an object with the functions that write the pages:
+    see `ShownPlan`.
 
     Raises:
         InvalidInput: a key is out of range.
@@ -138,10 +139,10 @@ def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
 
 
 def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
-    """The expected results of a mode; a hopeless mode is refused. Nothing is timed, so a plan is the same on every
-    machine.
+    """The expected results of a mode. A mode whose reserves leave nothing of the supply is refused. No running time is
+    measured, so a plan is the same on every machine.
 
-    The file states alpha in its own unit, and the options are converted.
+    The campaign file states alpha in its own unit, and the function converts this option to the unit of the program.
     """
     privacy, solution = config.privacy, config.solution
     name: Mode = MODES[mode]  # type: ignore[assignment]

@@ -206,7 +206,7 @@ def _modes(plan: SharingPlan) -> Section:
 
 
 def _right(plan: SharingPlan, *, somebody: bool = False) -> str:
-    """The largest probability of a right guess about one record from everything that others see, in words."""
+    """The largest probability of a right guess about one record from everything that other people see, in words."""
     return guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.OTHERS, somebody=somebody)
 
 

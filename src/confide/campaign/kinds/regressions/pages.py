@@ -411,7 +411,9 @@ def explain(
 
 
 def _identities(plan: PlannedRegression, money: str) -> Section:
-    """The fewest identities that gain, the gain of each of them, and their effect on the coefficients."""
+    """A section on the smallest number of identities with which a person gains, the gain of each identity, and the
+    effect on the coefficients.
+    """
     (people, residual, error, leverage), response = plan.reach, plan.response
     many, unit = plan.deciding, response.unit or f"units of {response.column}"
     rows = [

@@ -336,7 +336,9 @@ def _cut(response: Numeric, reach: float) -> bool:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def plan_of(config: RegressionConfig, pages: Any) -> PlannedRegression:
-    """The plan of a `regression` campaign file, from its public parameters, with `pages` as in `ShownPlan`."""
+    """The plan of a `regression` campaign file, from its public parameters. The argument `pages` is an object with the
+    functions that write the pages: see `ShownPlan`.
+    """
     return _planned(config, pages)
 
 

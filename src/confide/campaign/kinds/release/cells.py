@@ -90,8 +90,8 @@ class Cells:
                      noise_bar(sums.mechanism, parts.times.values(), 1 - LEVEL))
 
     def _parity(self, literals: Sequence[Literal]) -> Measured | None:
-        """The share of records with one attribute, from the released parity of this attribute alone. The parity of a
-        single attribute is even where a record does not have it.
+        """The share of records with one attribute, from the released parity of this attribute alone. A record without
+        the attribute has an even parity.
         """
         if len(literals) != 1:
             return None
@@ -104,7 +104,9 @@ class Cells:
         return None
 
     def _read(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
-        """The shares of conjunctions, as the released population or the released product of shares gives them."""
+        """The shares of records that fulfil each conjunction, computed from the released population or from the
+        released product of shares.
+        """
         made = _workload(self.plan, asked)
         try:
             found = np.asarray(self._board.answers(made), dtype=np.float64)
@@ -150,8 +152,8 @@ class Column:
 
     @property
     def open(self) -> bool:
-        """Whether another value may be the most frequent one, because its interval overlaps that of `most`. False where
-        no error of a share is proved.
+        """Whether another value may be the most frequent one, because its interval overlaps that of `most`. The result
+        is False where no bound on the error of the share is proved.
         """
         literal, cell = self.most
         return cell.error is not None and any(

@@ -162,7 +162,7 @@ class CompleteQueries(Keys):
 
 
 class ListedQueries(Keys):
-    """`[workload]` with form = "listed": each query is a list of literals, as ["sex = male", "age in [20, 25)"]."""
+    """`[workload]` with form = "listed": each query lists literals, such as ["sex = male", "age in [20, 25)"]."""
 
     form: Literal["listed"]
     queries: tuple[tuple[str, ...], ...] = Field(

@@ -1,5 +1,5 @@
 """Texts that several pages of a release of answers share: on the mechanism, and on the record that stands for a missing
-or unusable one.
+or unusable record.
 """
 
 from __future__ import annotations

@@ -302,7 +302,8 @@ class QueriesPlan(ShownPlan):
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: QueriesConfig, pages: Any) -> QueriesPlan:
-    """The plan of a `queries` campaign file, from its public parameters, with `pages` as in `ShownPlan`.
+    """The plan of a `queries` campaign file, from its public parameters. The argument `pages` is an object with the
+    functions that write the pages: see `ShownPlan`.
 
     Raises:
         InvalidInput: a setting of the file is not valid; the message names the key.

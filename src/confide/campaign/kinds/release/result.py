@@ -94,8 +94,8 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
 def _finding(
     plan: QueriesPlan, cells: Cells, columns: Sequence[Column], found: np.ndarray, held: Bars
 ) -> Section:
-    """The most frequent values in one sentence and a picture, of those columns whose errors leave no doubt about them;
-    the largest answer where the release determines no column.
+    """The most frequent value of each column, in one sentence and a picture, for the columns whose errors leave no
+    doubt about this value. Where the release determines no column, the finding is the largest answer.
     """
     if not columns:
         first = int(np.argmax(found))
@@ -213,8 +213,8 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
 
 
 def _promises(plan: QueriesPlan) -> Section:
-    """The promise of the plan, and its cost for mechanisms with costs that add up. Losses from other proofs stand in
-    the plan.
+    """The promise of the plan, and its cost for mechanisms with costs that add up. Losses from other proofs are on the
+    plan page.
     """
     name = wire_name(plan.mechanism)
     losses = stated(replace(each, note="") if each.note == name else each for each in plan.guarantees.privacy

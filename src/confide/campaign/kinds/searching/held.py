@@ -189,8 +189,8 @@ class HeldNetwork:
         """Open the tables of a campaign, and check their columns.
 
         Raises:
-            InvalidInput: a file or a column is missing; the public list does not have `people` ids with the seeds among
-                them; or the run would replace a file that this search did not write. The message names the key.
+            InvalidInput: a file or a column is missing; the public list has another number of ids than `people`, or
+                lacks a seed; or the run would replace a file that this search did not write. The message names the key.
         """
         check_places(config, folder)
         graph, oracle = config.graph, config.oracle
@@ -253,8 +253,8 @@ class HeldNetwork:
         return known
 
     def answered(self, graph: Graph) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """The answers as in `statuses`, shape (n,), and the ascending positions in the graph of all people with two
-        different answers.
+        """The answers in the form of `statuses`, shape (n,), and the positions in the graph of all people with two
+        different answers, in ascending order.
 
         An unreadable answer counts as missing.
 

@@ -390,8 +390,8 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
 
 
 def _spread(logs: list[OperatorLog], grid: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """The lower and the upper tenth of the private runs' members found, at each number of examinations in `grid`: name
-    -> array of shape (len(grid),).
+    """The 10 % and the 90 % quantiles, over the private runs, of the number of members found after each number of
+    examinations in `grid`. The result maps a name to an array of shape (len(grid),).
     """
     counts = _counts(logs, grid)
     return {f"private, {name} tenth of runs": np.quantile(counts, share, axis=0)

@@ -251,7 +251,8 @@ def _grown(loss: float) -> float:
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
-    """The plan of a `search` campaign file, from its public parameters, with `pages` as in `ShownPlan`.
+    """The plan of a `search` campaign file, from its public parameters. The argument `pages` is an object with the
+    functions that write the pages: see `ShownPlan`.
 
     Raises:
         InvalidInput: a setting of the file is not valid; the message names the key.

@@ -94,8 +94,7 @@ def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Searc
     """The search before its first draw. From this call on, the journal records the graph for which its noise is drawn.
 
     Raises:
-        InvalidInput: the graph differs from the journal's, as in `_same_graph`, even where the file beside the journal
-            is missing.
+        InvalidInput: the graph differs from the graph of the journal, even where the file of `_same_graph` is missing.
         DegreeBoundViolated: the graph is not admissible. The graph was charged for and read, so a corrected graph is
             not accepted.
     """
@@ -136,8 +135,8 @@ def _listed(answers: Mapping[Any, bool]) -> str:
 
 
 def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
-    """Note the graph and the tables of the first attempt, and refuse any others. Results for two graphs with the same
-    noise would reveal the difference between the graphs.
+    """Note the graph and the tables of the first attempt, and refuse any other graph or table. Results for two graphs
+    with the same noise would reveal the difference between the graphs.
 
     Raises:
         InvalidInput: the graph or the tables differ from the graph or the tables of the first attempt.

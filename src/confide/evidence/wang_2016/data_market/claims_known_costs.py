@@ -255,8 +255,9 @@ def other_equilibria() -> Recomputed:
     correction="Sharp: e^(-Nd)/sqrt(N).",
 )
 def rate_of_the_gap() -> Recomputed:
-    """The power a, where the excess of the payment over its lower bound grows as N^a e^(-N d). Here N is the number of
-    people, and d the Chernoff information of one report. The power is fitted between 10^5 and 10^6 people.
+    """The power a, where the excess of the payment over its lower bound is proportional to N^a e^(-N d) for large N.
+    Here N is the number of people, and d the Chernoff information of one report. The power is fitted between 10^5 and
+    10^6 people.
     """
     few, many = (_market(n) for n in (100_001, 1_000_001))
     rest = [market.log_gap + market.people * float(market.reporting.chernoff) for market in (few, many)]

@@ -152,8 +152,8 @@ def bids_on_nothing() -> Recomputed:
                "17 hold a good of 10 copies before that.",
 )
 def last_goods_are_dropped() -> Recomputed:
-    """Number of copies of a good held beyond its supply after a round without noise, before bidders drop the goods on
-    which they were outbid last.
+    """Number of copies of a good that bidders hold beyond its supply after a round without noise. The copies are
+    counted before bidders drop the goods on which they were outbid last.
 
     After bidders have dropped these goods, no good is held beyond its supply.
     """
@@ -327,8 +327,8 @@ def sizes_that_they_need() -> Recomputed:
     """Factor by which a ratio grows from k = 100 to 1,000 goods, at accuracy alpha = .5. The ratio is the least number
     of bidders for Theorem 4.4.2 divided by that for Theorem 4.3.5.
 
-    The ratio grows as the number k of goods, because alpha times the number k s of copies must be below the number of
-    bidders.
+    The ratio grows in proportion to the number k of goods, because alpha times the number k s of copies must be below
+    the number of bidders.
     """
     ratios = [_fewest(goods, 0.5, 1.0) / smallest_people(goods, 0.5, 1.0, 0.05) for goods in (100, 1000)]
     bundles, single = (rule(10**9, 100, 0.5, 1.0, 0.05).supply for rule in (bundle_threshold, matching_threshold))

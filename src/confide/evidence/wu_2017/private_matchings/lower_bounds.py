@@ -68,11 +68,11 @@ def reconstruction_floor(epsilon: float, delta: float = 0.0, failure_probability
     """Lower bound Q on the share of bits that a private guess of a whole row of bits gets wrong, where every person has
     one bit.
 
-    Proof. Let the bits D be fair coins, i a uniform position, and M the guess. Assume that M gets at most a n of n bits
-    wrong, except with the failure probability beta. Then P[M(D)_i = D_i] >= (1 - a)(1 - beta). Let D' be D with bit i
-    flipped, which is also uniform. Then P[M(D')_i = D_i] <= 1 - (1 - a)(1 - beta). By privacy, the first probability is
-    at most e^epsilon times the second, plus delta. The proof uses only expectations, so the error may be an expectation
-    over the random draws of the guess.
+    Proof. Let the bits D be fair coins, i a uniform position, and M the guess. Assume that M gets at most a share a of
+    the n bits wrong, except with the failure probability beta. Then P[M(D)_i = D_i] >= (1 - a)(1 - beta). Let D' be D
+    with bit i flipped, which is also uniform. Then P[M(D')_i = D_i] <= 1 - (1 - a)(1 - beta). By privacy, the first
+    probability is at most e^epsilon times the second, plus delta. The proof uses only expectations, so the error may be
+    an expectation over the random draws of the guess.
 
     Args:
         epsilon: privacy loss in nats, > 0.

@@ -168,16 +168,16 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
 class BidsPromise(Declared):
     """The guarantees of an auction that halts after a round with fewer counted bids than a threshold.
 
-    Assume that no count of bids is off by more than E, and no count of the halting test by more than E0. Let a = s' -
+    Assume that no count of bids is off by more than E, and no count of the halting test by more than E0. Let c = s' -
     2E - g + 1, H = OPT/lambda and Q = halt_below - 1 + 2 E0, where s' is the effective supply and g the size of a
     batch. At most H = OPT/lambda bidders hold a good after any round. A good from which somebody is outbid, or which
-    has a positive price, has at least a holders.
+    has a positive price, has at least c holders.
 
-    - The last round has at most Q bids. On at most H/a goods somebody is outbid in the last round. On each such good,
+    - The last round has at most Q bids. On at most H/c goods somebody is outbid in the last round. On each such good,
       the number of outbid holders exceeds the number of bids in that round by at most 4E + g - 1, because the good had
-      at most s' + 2E holders before the round and keeps at least a holders.
+      at most s' + 2E holders before the round and keeps at least c holders.
     - Any other round has at least halt_below - 2 E0 bids. All rounds together have at most H bids on goods with price
-      0. For each of at most H/a goods and each price below 1 there are at most s' + 2E + g - 1 bids. The auction
+      0. For each of at most H/c goods and each price below 1 there are at most s' + 2E + g - 1 bids. The auction
       therefore halts within its largest number of rounds.
     - The loss OPT - SW is at most the sum of three terms: alpha for each holder, 1 for everybody who is outbid in the
       last round, and the value of unsold copies of goods with a positive price (statement 4 of the module
@@ -199,7 +199,7 @@ class BidsPromise(Declared):
 
     @property
     def _each(self) -> int:
-        """Least number a of holders of a good with a price, for the good with the least supply."""
+        """Least number c of holders of a good with a positive price, for the good with the least supply."""
         return min(self.promises.supply) - self.promises.shortfall
 
     @property

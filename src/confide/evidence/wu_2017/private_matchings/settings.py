@@ -8,9 +8,9 @@ Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
 
 The module also computes the exact l1 distance that replacing one bidder causes in the blocks of the printed counters. A
 block is a partial sum that a counter releases. The proofs multiply two worst cases: the number of differences in the
-bidder's bids and reports, and for each difference the number h of blocks that contain it. Only in few rounds is a step
-contained in h blocks. The printed noise is therefore closer to the required noise than the product of the two worst
-cases suggests.
+bidder's bids and reports, and for each difference the number h of blocks that contain it. A bidder's step is contained
+in h blocks only in few rounds. The printed noise is therefore closer to the required noise than the product of the two
+worst cases suggests.
 """
 
 from __future__ import annotations

@@ -377,8 +377,9 @@ def printed_signs() -> Recomputed:
     """Largest error of the full game with the printed update and the best response of the analysis, compared with the
     error bound.
 
-    The printed update has one sign of the payoff, and the best response of the analysis the opposite sign. Each sign
-    would be right for both players, as the set Q of queries is closed under negation. Opposite signs reinforce errors.
+    The printed update has one sign of the payoff, and the best response of the analysis has the opposite sign. Each
+    sign would be right for both players, as the set Q of queries is closed under negation. Opposite signs reinforce
+    errors.
     """
     values = _conjunctions(6, 3)
     truth = _table(1, 64, 60) @ values

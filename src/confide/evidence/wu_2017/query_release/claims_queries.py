@@ -176,9 +176,9 @@ def _laws_of_bits(width: int) -> tuple[NDArray[np.int64], _Floats]:
                "away in 50 laws.",
 )
 def marginals_without_signs() -> Recomputed:
-    """Largest error of 2^-3 sum over T of p_T(D) over 50 laws. Here p_T is the parity of a subset T of 3 attributes,
-    and the source prints the sum without signs for the marginal of records with all 3 attributes on. With the signs
-    (-1)^|T| the formula has no error.
+    """Largest error, over 50 laws of records, of the printed formula 2^-3 sum_T p_T(D), where p_T is the parity of T
+    and the sum is over all subsets T of 3 attributes. The formula is meant to give the share of records that have all 3
+    attributes. With the signs (-1)^|T| the formula has no error.
     """
     records, laws = _laws_of_bits(3)
     worst, off, signed = 0.0, 0.0, 0.0

@@ -218,9 +218,9 @@ def product_answers_of(biases: NDArray[np.float64], workload: Workload, n: int, 
     """True answers on n records with independent attributes. The answer to each query is drawn independently of the
     other answers, from the law of the query's count.
 
-    In real data, the counts of two queries that share an attribute depend on each other by the order of n^(-1/2).
-    Counts that are drawn independently do not depend on each other. The method avoids storing n d bits, which is 6 GB
-    for 512,000 attributes.
+    In real data, the counts of two queries that share an attribute depend on each other, with an effect of order
+    n^(-1/2). Counts that are drawn independently do not depend on each other. The method avoids storing n d bits, which
+    is 6 GB for 512,000 attributes.
 
     Args:
         biases: (d,) probability that each attribute is 1.

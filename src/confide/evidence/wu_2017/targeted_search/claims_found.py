@@ -239,9 +239,10 @@ def even_sizes() -> Recomputed:
     """Number of targets that PTarget finds, divided by the number that Target finds, summed over six budgets of
     examinations, in the first and in the second regime of target groups.
 
-    The second regime lags more if two conditions hold. The ratio of the second regime is lower than that of the first
-    by more than two standard errors of the difference, and below 1 by more than two standard errors of its own. Single
-    runs count as ahead of Target if at least a tenth of the runs are ahead at one of the budgets.
+    PTarget counts as further behind in the second regime if two conditions hold. The ratio of the second regime is
+    lower than that of the first by more than two standard errors of the difference, and below 1 by more than two
+    standard errors of its own. Single runs count as ahead of Target if at least a tenth of the runs are ahead at one of
+    the budgets.
     """
     first, second = _spread(0.5), _spread(0.8)
     plain, ours, _ = _searched(0.8)

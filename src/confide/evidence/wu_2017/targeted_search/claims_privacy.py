@@ -203,8 +203,8 @@ def precision_of_the_threshold() -> Recomputed:
 )
 def examined_before_the_fake() -> Recomputed:
     """Expected number of 235,710 vertices with value 0 that come before a fake vertex of value 3 under Laplace noise of
-    scale 20. In the source's stopping rule, the search ends at the fake vertex. By the source's rule 0 vertices come
-    before the fake one, since no vertex has a value above 3.
+    scale 20. In the source's stopping rule, the search ends at the fake vertex. According to the source's rule, no
+    vertex comes before the fake vertex, since no vertex has a value above 3.
     """
     found = 235_710 * float(wins_over("laplace", 3.0, 20.0))
     return Recomputed("false" if found > 1_000.0 else "holds", 0.0, found)
