@@ -1,4 +1,5 @@
-"""Buying a mean from people who value secrecy from the platform and secrecy from the public differently.
+"""Buying the mean of people's records, where secrecy towards the platform and secrecy towards the public may be worth
+different amounts to a person.
 
     >>> from confide.acquisition import UniformPrior, solve
     >>> found = solve(UniformPrior().virtual_cost()([0.05, 0.3, 0.9]), variance_price=0.1, noise_price=1.0)

@@ -465,7 +465,9 @@ def _incentives(it: TwoPartMechanism, seed: int) -> Examined:
 
 
 def _in_coins(it: TwoPartMechanism) -> OfferRule:
-    """Offer to a person with the payment rounded up to whole coins, expressed in nats at weight 1."""
+    """Rule for the offer to a person, with the payment rounded up to whole coins, and expressed in units of
+    `price_per_nat`.
+    """
     coins = it.price_per_nat * it.minor_units
 
     def offer(reports: NDArray[np.float64], person: int) -> Offer:

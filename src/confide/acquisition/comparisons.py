@@ -116,7 +116,7 @@ def pooling(people: int, *, variance_price: float, noise_price: float) -> Benchm
         noise_price: price of the noise, kappa = gamma alpha/2 > 0.
 
     Returns:
-        g/n + 2 sqrt(kappa), the optimum where every virtual cost psi is 1: more people make the noise no cheaper.
+        g/n + 2 sqrt(kappa), the optimum where every virtual cost psi is 1. More people do not make the noise cheaper.
 
     Example:
         >>> round(pooling(2, variance_price=400 / 12, noise_price=400.0).cost, 6)

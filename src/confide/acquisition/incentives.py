@@ -4,7 +4,7 @@ the mean.
 Contracts depend on everybody's reports, so the gains have no closed form. The gains are computed exactly on profiles of
 reports drawn from the public belief, and then averaged over the profiles.
 
-The module also searches for a lie that gains, in a mechanism of `confide` or in any other mechanism.
+The module also searches for a profitable lie, in a mechanism of `confide` or in any other mechanism.
 
 Source: spec two_part_acquisition section 4 (brute deviation search, revelation principle).
 """
@@ -152,9 +152,9 @@ class SecondIdentities:
     currency.
 
     Args:
-        rent: average payment of one identity beyond the cost of its record.
-        adds: relative increase of the owner's rent through a second identity with the same report; nan without any
-            rent.
+        rent: average amount by which the payment of one identity exceeds the cost of its record.
+        adds: relative increase of the owner's rent through a second identity with the same report; nan if the rent is
+            0.
         made_up: average payment of an identity with an invented record, at the report with the largest payment. An
             invented record costs no privacy.
         gain: average gain of the owner of two identities over the owner of one, at the best of all routes tried. In one
@@ -235,8 +235,8 @@ def _paid(it: TwoPartMechanism, reports: NDArray[np.float64], people: Sequence[i
 
 
 def _rents(it: TwoPartMechanism, paid: _Paid, c: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Payment of each person beyond the cost of their losses at the given sensitivities, shape (n,); 0 for people who
-    are not asked for a record.
+    """Amount by which each person's payment exceeds the cost of their losses at the given sensitivities, shape (n,); 0
+    for people who are not asked for a record.
     """
     found, asked = np.zeros(c.size), paid.solution.winners
     local, central = paid.solution.epsilon_local[asked], paid.solution.epsilon_central[asked]
@@ -314,8 +314,8 @@ def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) 
 
 
 def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int | None, float]:
-    """Smallest number m of people who are together paid at least a coin more if one of them reports a falsehood, and
-    that gain: (m, money).
+    """Smallest number m of people who together gain at least a coin, after the costs of their privacy losses, if one of
+    them reports falsely; and that gain, as the pair (m, money).
     """
     true = _paid(it, reports)
     if not true.solution.winners.size:

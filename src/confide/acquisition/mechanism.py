@@ -473,7 +473,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             data: `ContractedRecords`, or batches of them. A participant in no batch had no contract, or withdrew.
                 `Contracts.records` builds `ContractedRecords` from a table of messages.
             noise: `Noise.secure()` for a release. Noise is drawn only where somebody sent nothing.
-            progress: called with (steps done, 2). Step 1 is the sum of the messages, and step 2 is the release.
+            progress: function that is called with the number of steps done and the number of all steps, 2. Step 1 is
+                the sum of the messages, and step 2 is the release.
 
         Raises:
             InvalidInput: the data are no batches of `ContractedRecords`, or a participant has two entries. The error
@@ -552,7 +553,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return self.play_on(contracts.terms, records, noise)
 
     def play_on(self, terms: ContractTerms, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
-        """Messages of all devices, as in `play`, from the table of contracts."""
+        """Mapping from a participant's rank to the message that the participant's device would send, from the table of
+        contracts. A record of nan sends nothing.
+        """
         sent = {}
         for row, rank in enumerate(terms.index.tolist()):
             if not math.isnan(records[rank]):

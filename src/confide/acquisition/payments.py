@@ -242,12 +242,12 @@ def incentive_bound(
 ) -> float | None:
     """Upper bound on the gain of any lie over the truth, if every value V used is within `value_error` of the optimum.
 
-    On rising pieces of the virtual cost, each difference of values errs by at most the error, and so does the tangent
-    of V at the lie. The errors of the values and of the tangent contribute (pieces + 1) error/least slope to the bound.
-    A constant piece of some length, with a level at distance s from every other level, adds at most 2 error length/s.
-    The bound holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order.
-    Where other levels come arbitrarily near to the level of a constant piece, there is no bound, because two optima
-    with different d may be tied.
+    On rising pieces of the virtual cost, each difference of values has an error of at most `value_error`, and so has
+    the tangent of V at the lie. The errors of the values and of the tangent contribute (pieces + 1) error/least slope
+    to the bound. A constant piece of some length, with a level at distance s from every other level, adds at most 2
+    error length/s. The bound holds because V is concave, so that the slopes at two nearly optimal points at distance s
+    are nearly in falling order. Where other levels come arbitrarily near to the level of a constant piece, there is no
+    bound, because two optima with different d may be tied.
 
     Args:
         cost: the person's virtual cost.

@@ -295,8 +295,8 @@ class EmpiricalPrior(_PathPrior):
     """A prior from other people's answers. The distribution function is piecewise linear from `low` to `high`, with
     value k/(m + 1) at the k-th smallest of m answers.
 
-    Every report in [low, high] is possible. Equal answers have positive probability. The virtual cost takes a second
-    for 10^5 answers.
+    Every report in [low, high] is possible. A value that several answers share has positive probability. The virtual
+    cost takes a second for 10^5 answers.
 
     Args:
         sample: answers of an earlier survey, never the participants' own answers.

@@ -97,7 +97,7 @@ def read_reports(
         source: the table of reports.
         role: the campaign file's entry for the column of reports, with the column's name.
         roster: the public list of ids.
-        identity: the id column, or "row".
+        identity: name of the id column, or "row" if the row number is the id.
         rule: virtual cost of the prior, which rejects impossible reports; None where every number is possible.
         rejected: dictionary that receives a reason for each rejected id. Only the operator may see the reasons of
             rejections.
@@ -132,7 +132,7 @@ class Submissions:
         source: the table of messages.
         role: the campaign file's entry for the column of records.
         roster: the public list of ids.
-        identity: the id column, or "row".
+        identity: name of the id column, or "row" if the row number is the id.
         drawn: the final contracts.
         rejected: dictionary from each rejected id to a reason, complete after one pass. Only the operator may see the
             reasons of rejections.

@@ -41,7 +41,7 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
     Args:
         field: name of the numbers, for error messages about values without a column name.
         values: an array of any shape; or a column of pandas, Polars or Arrow, or a frame or a file with one column,
-            (n,).
+            with n numbers.
 
     Raises:
         InvalidInput: the column's type holds no numbers (the error names the column), there is more than one column, or
@@ -73,8 +73,8 @@ def messages_of(given: Any) -> Mapping[int, int]:
     and `message`.
 
     Args:
-        given: a mapping from ranks to messages, or of the two columns; or a frame of pandas, Polars or Arrow, or a
-            file. A participant without a message has no row.
+        given: a mapping from ranks to messages, or a mapping with the two columns; or a frame of pandas, Polars or
+            Arrow, or a file. A participant without a message has no row.
 
     Raises:
         InvalidInput: no table, another column, a key of a mapping that is no whole number, text where numbers are
@@ -219,7 +219,7 @@ class ContractedRecords(ContractTerms):
     sent: NDArray[np.bool_]
 
     def one(self, row: int) -> Contracted:
-        """Contract of the person in one row, with whether their message was received."""
+        """Contract of the person in one row, and whether their message was received."""
         return Contracted(
             steps=int(self.steps[row]), noise_std=int(self.noise_std[row]),
             epsilon_local=float(self.epsilon_local[row]), epsilon_central=float(self.epsilon_central[row]),

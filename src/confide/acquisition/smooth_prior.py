@@ -2,8 +2,8 @@
 and payments are exact, or the virtual cost is the true one, and payments are enclosed between two bounds.
 
 Truth is the best report for any non-decreasing virtual cost. A piecewise linear interpolation through 257 points of the
-true virtual cost therefore loses a little optimality and no incentives. Where bounds on the slope of the true virtual
-cost are known, the payments for the true virtual cost can be enclosed instead.
+true virtual cost therefore costs a little more than the optimum, but truth remains the best report. Where bounds on the
+slope of the true virtual cost are known, the payments for the true virtual cost can be enclosed instead.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class SmoothPrior(ConcernPrior):
         distribution: distribution function F.
         density: density f >= 0. Where f is 0 at `high`, the true virtual cost is infinite at `high`, and the piecewise
             linear virtual cost ends in a steep line.
-        slope_bounds: bounds on the slope of the virtual cost, as in `SmoothVirtualCost`; used only by
-            `smooth_virtual_cost`.
+        slope_bounds: function from (left, right) to the least and the largest slope of the virtual cost between these
+            reports; used only by `smooth_virtual_cost`. None if no bounds are known.
 
     Raises:
         InvalidInput: F does not rise from 0 to 1, or f is not its density. The error names a report at which F or f is

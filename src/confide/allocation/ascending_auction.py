@@ -125,7 +125,7 @@ def publish(
     found: int,
 ) -> int:
     """Make one release of the counts, with noise from a block, and update the prices. Returns the number of changes of
-    counts that are recorded so far, with those of this release.
+    counts that are recorded so far, including the changes of this release.
     """
     before[:] = published
     advance(step, arity, grid, True, increments, drawn, sums, noisy, published)
@@ -145,7 +145,7 @@ class Running(ABC):
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stream: first word of the names of the noise draws.
-        stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
+        stepwise: whether each release makes its own draw, of the true sums plus noise. If False, the noise of many
             releases is drawn in one block, and the run adds the noise to the counts. The default is True for runs with
             few releases.
         session: session that charges the privacy loss of the noise. By default a session is opened that charges the
@@ -174,14 +174,14 @@ class Running(ABC):
 
     @abstractmethod
     def _slot(self, first: int, last: int, prices: _Reals) -> _Integers:
-        """Let the bidders from `first` to before `last` bid. Returns the number of new bids on each good,
-        shape (k,).
+        """Let the bidders from position `first` to position `last` - 1 bid. Returns the number of new bids on each
+        good, shape (k,).
         """
 
     @abstractmethod
     def _play(self, slot: int, drawn: _Integers, prices: _Reals, changes: _Integers) -> int:
-        """Play some slots of the current round with noise that is already drawn, one release a slot. Returns the number
-        of changes of counts.
+        """Play some slots of the current round with noise that is already drawn. A slot is the turn of one batch to
+        bid, and ends with one release. Returns the number of changes of counts.
 
         Args:
             slot: first slot that is played.
@@ -248,8 +248,8 @@ def bid(
     prices: _Reals, published: _Integers, cap: int, held: NDArray[np.int32], seen: _Integers,
     latest: NDArray[np.int32], bids: NDArray[np.int32], increments: _Integers,
 ) -> None:
-    """Let each free bidder from `first` to before `last` bid on the good with the largest gain (value less price), if
-    this gain is positive.
+    """Let each bidder without a good, from position `first` to position `last` - 1, bid on the good with the largest
+    gain (value less price), if this gain is positive.
     """
     goods = len(prices)
     increments[:] = 0
@@ -329,7 +329,7 @@ class Auction(Running):
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stream: first word of the names of the noise draws.
-        stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
+        stepwise: whether each release makes its own draw, of the true sums plus noise. If False, the noise of many
             releases is drawn in one block, and the run adds the noise to the counts. The default is True for runs with
             few releases.
     """

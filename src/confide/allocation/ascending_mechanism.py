@@ -145,9 +145,9 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
         max(0, max_t noise_t) - noise_N <= m - 1
 
     Let s' be the effective supply. Whatever bids were made, the number of holders of a good is at most s' plus the
-    left-hand side of the inequality. The law of the noise does not depend on the bids. The noise at a release has
-    another law if the choice of the release depends on the data. Where a run may end early, the left-hand side is
-    therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+    left-hand side of the inequality. The law of the noise does not depend on the bids. If the data decide at which
+    release a run ends, the noise at this last release follows a different law. Where a run may end early, the left-hand
+    side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
 
     The law of the left-hand side is simulated with public randomness, and m follows from an upper confidence bound on
     the quantile of that law. If the simulation would take more than 2^27 draws, m comes from a Chernoff bound. The
@@ -203,8 +203,8 @@ class Ascending(Market[AuctionBillboard]):
     Raises:
         InvalidInput: a number out of range.
         Refused: a reserve that leaves no copy of a good; Gaussian noise without a delta; truncation with too small a
-            reserve. Truncation takes goods from holders beyond the supply, and would do so far more often than delta
-            allows.
+            reserve. Truncation takes goods from holders beyond the supply. With too small a reserve it would do so far
+            more often than delta allows.
     """
 
     increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]

@@ -15,7 +15,7 @@ loss to the promised loss shows how much smaller the noise could be before the a
 Tiny markets, of eight bidders, are audited on neighbouring data sets along one common transcript, in three ways. None
 of the three ways uses sampling:
 
-- The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
+- The run on a neighbouring data set with the same noisy answers must publish the same output to all other bidders.
 - The loss along the transcript is computed from the true sums of both runs. For each kind of noise draw, this loss must
   be within the charge for these draws.
 - The loss along the transcript is also computed without a second run, by a replay of the billboard with each of the
@@ -355,7 +355,7 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
     billboard with the changed bidder's two rows.
 
     If the noise is drawn in blocks, the audit also runs the market on the neighbouring data set with the same releases.
-    This second run must publish the same to all other bidders.
+    This second run must publish the same output to all other bidders.
 
     Args:
         mechanism: market of eight bidders, from `tiny`.

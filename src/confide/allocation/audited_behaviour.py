@@ -265,9 +265,9 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
 def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     """Check that a run exceeds the supply of a good at most as often as the failure probability gamma allows.
 
-    With truncation, the audit makes a single run, which must not exceed the supply. If gamma affects only the choice of
-    holders after the last release, the audit makes a single run with a gamma of 10^-9. This run must not exceed the
-    supply. In all other cases the audit makes as many runs as the statistical test needs.
+    With truncation, the audit makes a single run, which must not exceed the supply. If gamma is used only after the
+    last release, to choose the holders, the audit makes a single run with a gamma of 10^-9, and this run must not
+    exceed the supply. In all other cases the audit makes as many runs as the statistical test needs.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -345,8 +345,8 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
 
 
 def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = None) -> list[AuditRow]:
-    """Count the secret bits of bidders that spies guess right in one run of the mechanism. Spies are other bidders, and
-    guess from their own goods.
+    """Count how many of the bidders' secret bits are guessed right by spies in one run of the mechanism. Spies are
+    other bidders, who guess from their own goods.
 
     Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most e^epsilon/(1 +
     e^epsilon), whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial

@@ -270,7 +270,9 @@ class CutsForFree(_Matching):
 
 
 class CountsTwice(_Scaling):
-    """Mutant: the requests for each good are counted a second time at the same cost."""
+    """Mutant: the requests for each good are counted a second time, and the second count costs as much privacy as the
+    first.
+    """
 
     def _spent(self) -> tuple[Event, ...]:
         sound = super()._spent()

@@ -251,7 +251,8 @@ _PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
 
 
 def promise(mechanism: Market) -> PureDP | ZCDP:
-    """The promise about all releases of a run together, before any truncation: pure, or zCDP for Gaussian noise.
+    """The promise about all releases of a run together, before any truncation: pure differential privacy, or zCDP if
+    the noise is Gaussian.
 
     The promise follows from the parameters that the user sets, not from the division of the budget among the releases.
     """
@@ -261,8 +262,8 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 
 
 def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
-    """Kinds of the noise draws of which only the result of a comparison is published. The keys are the first words of
-    the draws' names.
+    """The kinds of noise draws that are only compared with a number, so that nothing but the result of the comparison
+    is published. The keys are the first words of the names of the draws.
     """
     # Of a single round nothing is asked.
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:

@@ -83,8 +83,8 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     """The auction for bidders whose record is a row of values. A class of valuations with other records is replaced by
     capped additive valuations.
 
-    The largest number of bids and reports of one bidder is the same in every class. The final clearing is an exception:
-    in some classes of valuations, several copies of a good may count for one bidder.
+    The largest number of bids and reports of one bidder is the same in every class. Only in the final clearing the
+    classes differ: in some of them, several copies of a good may count for one bidder.
 
     Args:
         mechanism: auction with valuations of any class.
@@ -196,8 +196,8 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
 def _records(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Convert rows of values into records of the mechanism, in which a bundle of all goods is worth at most 1.
 
-    A bidder who wants a number of any goods gets the row's values in descending order. A bidder with several places
-    gets the same row for each place.
+    A bidder who values only the number of their goods gets the row's values in descending order. A bidder with an
+    assignment valuation gets the same row for each place.
     """
     if not isinstance(mechanism, PAlloc):
         return table
@@ -268,7 +268,7 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
     The loss bound must hold on every possible transcript, so the runs alternate between four kinds of noise. The first
     kind is noise as it is drawn. In the second and the third kind the noise is much smaller, so that the published
-    counts show the bids. In the fourth kind the noise is so low that every waiting bidder is admitted.
+    counts show the bids. In the fourth kind the noise is shifted so far below 0 that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:

@@ -5,8 +5,8 @@ Two neighbouring data sets, called worlds, differ in one bidder's row. Along one
 prices in both worlds, and bids only while they hold no good. The history decides whether the bidder is outbid. So an
 adversary who writes the history decides, in each round, what happens to the bidder in either world.
 
-Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary of the program may
-do more than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write
+Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary in this computation
+may do more than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write
 histories that attain the bound, which the bidder's own replay confirms.
 
 Source: spec allocation 3.2 and 5 (what a replaced row moves), 13.6.
@@ -148,8 +148,8 @@ def _checked(rounds: int, counted: str, bid_cap: int | None) -> int:
 def _most(
     rounds: int, moves: _Moves, start: tuple[_World, _World], counted: Counted, *, last_report: bool, bids_count: bool,
 ) -> int:
-    """The largest sum over rounds of the bids in both worlds and the reports that differ. At worst the two worlds' bids
-    are on different goods.
+    """The largest sum, over all rounds, of the number of bids in both worlds and the number of reports that differ. At
+    worst the two worlds' bids are on different goods.
     """
     known: dict[_World, tuple[tuple[int, int, _World], ...]] = {}
 
@@ -316,7 +316,9 @@ class BundleBidder:
         self.held = {good: seen for good, seen in self.held.items() if counts[good] - seen <= self.supply}
 
     def _wanted(self, counts: NDArray[np.int64]) -> int:
-        """The good whose addition to the held goods gains most above its price, or -1 if no good gains."""
+        """The good that adds the largest gain (value less price) to the held goods, or -1 if no good adds a positive
+        gain.
+        """
         worth = sorted((float(self.row[good]) for good in self.held), reverse=True)[: self.most]
         replaced = worth[-1] if len(worth) == self.most else 0.0
         gains = np.maximum(self.row - replaced, 0.0) - self.increment * (counts // self.supply)

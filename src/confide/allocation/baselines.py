@@ -33,7 +33,7 @@ _NO_CAP = 2**31 - 1
 
 
 def _order(order: ArrayLike | None, seed: int, people: int) -> _Integers:
-    """The public order of all places: the given order, checked, or one drawn from the seed."""
+    """The public order of all bidders: the given order after a check, or an order drawn from the seed."""
     if order is None:
         return study_generator(seed, "order of bidders").permutation(people)
     found = np.asarray(order)
@@ -128,8 +128,8 @@ def _largest_first(
     values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, left: _Integers, held: _Goods, keys: _Reals,
     heap: _Integers, place: _Integers,
 ) -> None:
-    """Serve bidders from a priority queue. A bidder's key is the value of their best remaining good, as of the last
-    look at their row.
+    """Serve bidders from a priority queue. A bidder's key is the value of the good that was their best remaining good
+    when their row was last searched.
     """
     goods, people, size = len(left), len(held), 0
     for turn in range(2):  # all enter, then all are taken

@@ -177,7 +177,7 @@ _STEPS = 120  # of prices towards those that bound the welfare best
 
 
 def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
-    """The expected welfare if each good is raffled among the bidders who like it best, and losers get no good. The
+    """The expected welfare if each good is raffled among the bidders whose favourite it is, and losers get no good. The
     welfare is private.
 
     Args:

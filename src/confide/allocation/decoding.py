@@ -134,7 +134,7 @@ class BundleReplay:
 
     Args:
         goods: goods that the bidder holds, in the order in which they were won. The tuple may include goods on which
-            the bidder was outbid after the last time that they dropped outbid goods.
+            the bidder was outbid after they last dropped outbid goods.
         seen: for each held good, the published count of bids on the good just before the bidder's bid on that good.
         steps: for each bid, the number, from 1, of the first release of counts that includes the bid.
         bid_on: for each bid, the good that the bidder bid on.

@@ -18,7 +18,7 @@ For bidders who want b goods with additive values, `exact_sums` computes the bou
 
     OPT <= sum_j s_j p_j + sum_i (sum of the b largest of max(0, v_ij - p_j))
 
-Every difference is kept as two doubles that are exact together, and the sum of all differences is rounded only once.
+Every difference is kept exactly, as the sum of two doubles, and the sum of all differences is rounded only once.
 
 Source: spec allocation 4.2 and 5.
 """

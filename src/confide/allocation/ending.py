@@ -11,10 +11,10 @@ Source: Wu 2017, Algorithms 4 and 5 (CountUnsatisfied, CountBids), corrected; sp
 
 *Final clearing.* A fresh noisy histogram of the bidders, by the good and the age of their last bid, decides which
 bidders get the good. The age of a bid is the number of bids on the same good that were counted after it. Without a
-clearing the auction needs a reserve of copies, because the number of holders is then known only through counters that
-count every bid. In the histogram of an auction of single goods each bidder counts in at most one cell. So replacing a
-bidder changes two cells by one each, however often the bidder bids. A bidder gets the good if the age of their last bid
-is at most the published limit.
+clearing the auction needs a reserve of copies, because the number of holders is then known only from the counters of
+bids, whose noise must hide all bids of a bidder. In the histogram of an auction of single goods each bidder counts in
+at most one cell. So replacing a bidder changes two cells by one each, however often the bidder bids. A bidder gets the
+good if the age of their last bid is at most the published limit.
 
 Source: ours; spec allocation 4.1.
 """
@@ -113,8 +113,8 @@ class Halting:
 
     @cached_property
     def vector(self) -> SparseVector | None:
-        """The sparse vector mechanism that tests after each round whether below - (number of unsatisfied bidders) > 0;
-        None for other halting rules. One bidder changes the number of unsatisfied bidders by at most 1.
+        """The sparse vector mechanism that tests after each round whether `below` - (number of unsatisfied bidders) >
+        0; None for other halting rules. One bidder changes the number of unsatisfied bidders by at most 1.
         """
         if not self.costs or self.rule != "sparse_vector":
             return None

@@ -1,5 +1,5 @@
-"""Predictions of a market's welfare on synthetic people who answer truthfully, and of the welfare without asking
-anybody.
+"""Predictions of a market's welfare on synthetic people who answer truthfully, and of the welfare if goods are assigned
+without asking anybody.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PRIOR = 4_000  # made-up orders
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """Predicted welfare of synthetic people, as a share of the optimal welfare. All figures are averages over the kinds
-    of populations.
+    """Predicted welfare of synthetic people, as a share of the optimal welfare. The figures `share`, `baseline` and
+    `baselines` are averages over the kinds of populations.
 
     Args:
         crowds: mapping from the name of a kind of synthetic population, such as "A", to the prediction for that kind.
@@ -173,8 +173,8 @@ def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> CrowdPrediction
 
 
 def _beside(crowd: BundleCrowd, supply: tuple[int, ...], seed: int) -> dict[str, float]:
-    """The welfare of rules that see all numbers. Counted goods have no lottery, since no bidder has a
-    favourite good.
+    """The welfare of rules that see all numbers. If only the number of goods counts, no bidder has a favourite good, so
+    there is no lottery.
     """
     table, most = crowd.rows.values.reshape(crowd.rows.people, -1), crowd.valuation.largest(crowd.goods)
     if crowd.valuation.repeats:

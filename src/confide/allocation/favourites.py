@@ -7,8 +7,8 @@ bidder likes equally well.
 Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders like two goods equally
 well, and all change from one good to the other at once, so no price sells both goods. With biases that differ between
 bidders, each bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all
-bids are in. The biases add no privacy, and everybody can compute the biases of all bidders. A bidder may lose at most
-the amount `spread`, in units of value, by their biases.
+bids are in. The biases add no privacy, and everybody can compute the biases of all bidders. A bidder loses at most
+`spread`, in units of value, because of their biases.
 """
 
 from __future__ import annotations

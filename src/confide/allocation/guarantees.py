@@ -132,7 +132,8 @@ def lie_gain(
         unsatisfied: probability, in [0, 1], that a truthful bidder ends outbid in the last round, out of bids, not
             admitted, or cut off.
         supply: effective supply s' of the bidder's good, in copies; used only if `cut` is given.
-        cut: largest age of a bid that the final clearing admits, or None, as in `regret`.
+        cut: largest age of a bid that the final clearing admits; -1 if the clearing admits no bidder; None for an
+            auction without a final clearing.
 
     Example:
         >>> round(lie_gain(1.0, 0.1), 3), round(lie_gain(0.1, 0.1, unsatisfied=0.05), 3)
@@ -151,7 +152,8 @@ def participation(increment: float, *, returns: bool, supply: int = 1, cut: int 
         returns: whether a bidder may decline a good that is worth less to them than its final price, and then pays
             nothing.
         supply: effective supply s' of the bidder's good, in copies; used only if `cut` is given.
-        cut: largest age of a bid that the final clearing admits, or None, as in `regret`.
+        cut: largest age of a bid that the final clearing admits; -1 if the clearing admits no bidder; None for an
+            auction without a final clearing.
 
     Returns:
         The lower bound: 0 if `returns` is True, and minus `regret` otherwise, because the good was worth its price when
@@ -426,7 +428,7 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     proof holds for bundles too.
 
     Args:
-        auction: auction without a final clearing, because a clearing cuts holders off by other counts.
+        auction: auction without a final clearing, because a clearing cuts holders off according to other counts.
         error: largest error E of a published count, in bids. The default is the error bound of the auction, which holds
             except with the failure probability.
 

@@ -393,8 +393,8 @@ class OneGood(Market[B_co]):
     def _reported(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> dict[str, float | None]:
-        """The two noisy sums of the certificate, by their names on the billboard; None for both without a
-        certificate.
+        """The two noisy sums of the certificate, as a mapping from their names on the billboard. Both sums are None
+        without a certificate.
         """
         plan = self.certificate_plan
         surplus, welfare = (None, None) if plan is None else plan.reported(values, prices, held, noise)

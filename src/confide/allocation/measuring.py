@@ -88,8 +88,9 @@ class Measure:
                                      l2_sensitivity_squared=self.squared_l2_sensitivity)
 
     def reach(self, failure_probability: float, terms: int = 1) -> int:
-        """A bound on the sum of the noise of `terms` numbers. The sum exceeds the bound with at most the failure
-        probability, and falls below minus the bound with at most the same probability.
+        """A bound on the sum of the noise of `terms` numbers. The probability that the sum exceeds the bound is at most
+        `failure_probability`. The probability that the sum falls below minus the bound is also at most
+        `failure_probability`.
 
         Args:
             failure_probability: probability of each of the two failures, in (0, 1).

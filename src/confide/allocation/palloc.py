@@ -1,7 +1,8 @@
 """`PAlloc`: an ascending auction of bundles that publishes noisy bid counts, from which each bidder finds their own
 goods.
 
-The auction is for gross-substitutes valuations: a rise of other prices never makes a bidder drop a good that they hold.
+The auction is for gross-substitutes valuations: a rise in the prices of other goods never makes a bidder drop a good
+that they hold.
 
 Source: Wu 2017, Algorithm 6, with its errata corrected, and calibrated as `PMatch` is; spec allocation 5.
 """
@@ -79,9 +80,10 @@ class PAlloc(Ascending):
 
     The mechanism makes no promise about incentives.
 
-    If `bundle` is smaller than the largest bundle of the class, the value of a set S counts only the best `bundle`
-    goods of S. If halting is "unsatisfied", `outbid_tests` decides the cost and the meaning of the reports. With tests
-    in the slot, a bidder who loses a good after their slot has had no chance to bid on another good.
+    If `bundle` is smaller than the largest bundle of the class, the value of a set S is the largest value of any
+    `bundle` goods of S. If halting is "unsatisfied", `outbid_tests` decides the cost and the meaning of the reports.
+    With tests in the slot, a bidder may lose a good after their slot, and then cannot bid on another good in this
+    round.
 
     Raises:
         InvalidInput: a number out of range.
@@ -110,7 +112,7 @@ class PAlloc(Ascending):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         valuation: BundleClass, highest: float | None = None, **options: Any,
     ) -> PAlloc:
-        """An auction of bundles with settings that measured well at the given sizes.
+        """An auction of bundles with settings that gave high welfare in measurements at similar sizes.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
@@ -220,8 +222,9 @@ class PAlloc(Ascending):
         return self.reports_are_free and self.halting_plan.counter is not None
 
     def _joint_session(self, noise: Noise) -> NoiseSession:
-        """A session that pays for bids and reports together. Reports cost nothing if the noise scale of their blocks is
-        at least the number of their levels times that of the bids' blocks.
+        """A session that pays for bids and reports together. Reports cost nothing if the noise scale of the blocks of
+        reports is at least q times the noise scale of the blocks of bids, where q is the number of levels of the tree
+        of reports.
         """
         bids, reports = self.counter, self.halting_plan.counter
 

@@ -1,17 +1,19 @@
 """The choice between `PMatch` and `SinkhornMatch`, their settings, and predictions of their welfare, from public sizes
 alone.
 
-`PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400
-to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by
-.2 of the optimum where the number of copies times epsilon is 400, and by .06 where this product is 4,000. At 40,000
-there is hardly any noise, and `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms
-are even, except for 100 goods with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of
-`SinkhornMatch` is larger: .25 at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the
-prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise and halting rules. The
-holders in a `PMatch` are the bidders with the latest bids, and are not drawn by lot.
+`PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods and
+400 to 800 copies of each good. The product of the number of copies and epsilon was 400 to 40,000 (see the table of
+`settings`). `SinkhornMatch` was better by .2 of the optimum where the number of copies times epsilon is 400, and by .06
+where this product is 4,000. At 40,000 there is hardly any noise, and `SinkhornMatch` loses welfare by its lottery and
+its biases. At 40,000 the two mechanisms are even, except for 100 goods with 400 copies each, where `PMatch` was better
+by .02. With charged prices the lead of `SinkhornMatch` is larger: .25 where the product is 400, and .1 where it is
+4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch` is an auction from the literature (Wu
+2017), corrected. `PMatch` supports further laws of noise and halting rules. The holders in a `PMatch` are the bidders
+with the latest bids, and are not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
-800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
+800 copies, PMatch falls below that baseline if the number of copies times epsilon is below about 250, and SinkhornMatch
+if this product is below about 100.
 
 Source: spec allocation 4.3; predictions are simulations, not guarantees.
 """
@@ -62,8 +64,8 @@ _CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word a
 
 
 class _Figures(dict[str, Predicted]):
-    """The figures of a plan by name. The name of a kind of population still works, with a warning, and gives its entry
-    of `crowds`.
+    """The figures of a plan by name. The name of a kind of population is still accepted as a key, with a warning, and
+    gives the entry of this kind in `crowds`.
     """
 
     def __init__(self, figures: Mapping[str, Predicted], crowds: Mapping[str, CrowdPrediction]) -> None:

@@ -60,7 +60,7 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         **options: Any,
     ) -> PMatch:
-        """An auction of single goods with settings that measured well at the given sizes.
+        """An auction of single goods with settings that gave high welfare in measurements at similar sizes.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.

@@ -1,11 +1,11 @@
 """Predictions of a mechanism's welfare from runs on synthetic bidders, never on real bids.
 
-A large market is replaced by a smaller market in two steps. The first step leaves out goods, down to 50, since an
-auction's noise depends on their number. Leaving out goods keeps the number of copies for each bidder. The failure
-probability gamma is scaled such that each good's overflow probability stays the same. The second step scales people and
-copies down and epsilon up. Scaling leaves the product of supply and epsilon unchanged, and so the ratio of the noise to
-a supply. Only the random variation among few people is not scaled, which makes the small market slightly worse than the
-large one.
+A large market is replaced by a smaller market in two steps. The first step leaves out goods, and people in proportion,
+so the number of copies for each bidder stays the same. At least 50 goods remain, since an auction's noise depends on
+the number of goods. The failure probability gamma is scaled such that each good's overflow probability stays the same.
+The second step scales people and copies down and epsilon up. Scaling leaves the product of supply and epsilon
+unchanged, and so the ratio of the noise to a supply. Only the random variation among few people is not scaled, which
+makes the small market slightly worse than the large one.
 """
 
 from __future__ import annotations
@@ -201,7 +201,8 @@ def predicted(
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
-        prior: public rows of valuations from which the bidders' rows are drawn, as in `made_up`.
+        prior: public rows of valuations in [0, 1], shape (m, k), from which the bidders' rows are drawn. The default is
+            synthetic rows of `instance_a` and `instance_b`.
         runs: number of populations of each kind, each with noise of its own. A population has at most 4 million values
             if `runs` is 1, and at most 2 million values otherwise. A larger market is scaled down (`reduced`).
         seed: seed of the first population and its noise. Later populations have the next seeds.

@@ -5,9 +5,9 @@ A line gives an order and the number of people who gave this order. The people o
 public list of ids, so the same file always gives the same positions. A good that a person does not rank is worth 0 to
 that person.
 
-A file that contradicts the lines at its head or its file ending is refused before any order is used, because one lost
-line would move all later people to other positions. A line that is not a valid order makes only the records of the
-people of that line unusable.
+A file that contradicts the lines at its head, or the extension of its name, is refused before any order is used,
+because one lost line would move all later people to other positions. A line that is not a valid order makes only the
+records of the people of that line unusable.
 
 A PrefLib file is for orders that are no longer secret. Positions follow the lines of the file, so anyone who knows how
 the file is sorted can infer from a person's position what the person may have ranked. Secret orders are collected under
@@ -93,7 +93,7 @@ class PrefLib:
         return tuple(found_goods)
 
     def check(self) -> None:
-        """Check that the lines agree with the file's head and its ending.
+        """Check that the lines agree with the file's head and with the extension of the file's name.
 
         Raises:
             InvalidInput: the number of people differs from the number in the line NUMBER VOTERS, or the format forbids
@@ -119,7 +119,7 @@ class PrefLib:
                                "another person's place")
 
     def _head(self) -> dict[str, str]:
-        """Mapping from key to value of the lines "# KEY: value". Of repeated keys the last counts."""
+        """Mapping from key to value of the lines "# KEY: value". If a key is repeated, its last line counts."""
         found = dict[str, str]()
         for line in self._lines():
             if not line.startswith("#"):
@@ -129,7 +129,7 @@ class PrefLib:
         return found
 
     def _count(self) -> int:
-        """Of alternatives."""
+        """Number of alternatives, from the file's head."""
         said = self._head().get("NUMBER ALTERNATIVES", "")
         if not re.fullmatch(_NUMBER, said):
             raise InvalidInput("source", f"{self.path.name} has no line '# NUMBER ALTERNATIVES: ...'",
@@ -137,8 +137,8 @@ class PrefLib:
         return int(said)
 
     def _orders(self, alternatives: int) -> Iterator[tuple[int, int, list[tuple[int, int]] | None]]:
-        """The number of each line, the number of its people, and its pairs (alternative, place). In place of an invalid
-        order stands None.
+        """The number of each line, the number of its people, and its pairs (alternative, place). None stands in place
+        of the pairs of an invalid order.
         """
         for number, line in enumerate(self._lines(), 1):
             text = re.sub(r"\s", "", line)
@@ -188,7 +188,7 @@ class PrefLib:
 
 
 def _order(text: str, alternatives: int) -> list[tuple[int, int]] | None:
-    """The pairs (alternative, place) of an order, from 1; None for an invalid order."""
+    """The pairs (alternative, place) of an order, both counted from 1; None for an invalid order."""
     found = _ORDER.fullmatch(text)
     if found is None:
         return None
@@ -218,7 +218,8 @@ def _expanded(
 
 
 def _taken(rows: Rows, index: np.ndarray, places: np.ndarray) -> Rows:
-    """Selected rows, repeated as often as their places are listed, for the people in `index`."""
+    """The rows at the given places, one row for each person in `index`. A row is repeated if its place is listed again.
+    """
     lengths = np.diff(rows.starts)[places]
     starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
     at = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths) + np.repeat(rows.starts[places], lengths)

@@ -61,7 +61,8 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         **options: Any,
     ) -> PriceRelease[ScalingBillboard]:
-        """The release of prices of a `SinkhornMatch` with settings that measured well at the given sizes.
+        """The release of prices of a `SinkhornMatch` with settings that gave high welfare in measurements at similar
+        sizes.
 
         Args:
             epsilon: privacy loss towards everybody, in nats, > 0.

@@ -47,7 +47,7 @@ class Scale(Protocol):
 
     @property
     def unit(self) -> float:
-        """Number of points with value 1. A rule counts answers in points, and 0 points have value 0."""
+        """Number of points that are worth 1. A rule counts answers in points, and 0 points are worth 0."""
         ...
 
     def __hash__(self) -> int: ...

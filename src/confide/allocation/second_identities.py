@@ -82,7 +82,8 @@ class SecondIds:
 
     Args:
         gain: gain of a bidder who adds a second identity with a copy of their record, and uses the goods of both
-            identities for themselves. Of single goods the bidder uses the better one.
+            identities for themselves. In a market that gives each bidder one good, the bidder uses the better of the
+            two goods.
         error: standard error of `gain`.
         alone: gain of an owner who can use, or pass on, all goods of both identities.
         alone_error: standard error of `alone`.
@@ -187,8 +188,8 @@ class LoneLies:
     """The gain that people who get nothing with a truthful report have from a lie. Gains are averages over synthetic
     populations, in units of value.
 
-    Errors are standard errors between populations. Choosing runs select the people and their lies; measuring runs, with
-    other noise, measure the gain.
+    Errors are standard errors between populations. Choosing runs select the people and their lies. Measuring runs,
+    which have other noise, measure the gain.
 
     Args:
         left: share of the synthetic people, in [0, 1], who get nothing with a truthful report in every choosing run.

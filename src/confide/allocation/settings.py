@@ -40,8 +40,8 @@ each. The test tests/allocation/test_settings.py repeats the measurement.
     100   400    40,000      .97     .97        .96      .95
     ====  =====  ==========  ======  =========  =======  =============
 
-The rule is never more than .02 below the best rung. With charged prices, 7 or more rungs were tried at 19 of these
-sizes, and none was better than the rule by more than .02.
+`PMatch.for_budget` is never more than .02 below the best rung. With charged prices, 7 or more rungs were tried at 19 of
+these sizes, and none was better than `PMatch.for_budget` by more than .02.
 
 Source: spec allocation 4.3 with the exact error in place of its Chernoff bound, and thresholds that were measured.
 Batches are half of a supply throughout: smaller batches, with more releases, measured worse even where noise is low.
@@ -54,10 +54,11 @@ bundles of 8. With more epsilon larger bundles are better, since people's needs 
 
 The table shows shares of the optimum with 800 copies of each good, by copies times epsilon, where k is the number of
 goods and "each" the number of copies for each person. Each pair of numbers has the result of `PAlloc.for_budget` first,
-and the result of the best of 24 rungs second. The rungs have bundles of 1 to 8 goods, alpha times the number of goods
-wanted from .05 to 1, C/b from 1 to 6, and .3, .5 or .65 of epsilon for the clearing. The numbers are means of 2 runs on
-instances A and B each, with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps
-that are drawn in the same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
+and the result of the best of 24 rungs second. The rungs have bundles of at most b = 1 to 8 goods, and a step alpha
+between prices such that alpha times the number of goods wanted is .05 to 1. At most C bids of one bidder are allowed,
+with C/b from 1 to 6, and the clearing has .3, .5 or .65 of epsilon. The numbers are means of 2 runs on instances A and
+B each, with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps that are drawn
+in the same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
 
     ======================  ==  ====  ========  ========  ========  ========  ========  ========
     class                   k   each  400       800       1,600     4,000     12,000    40,000
@@ -237,7 +238,7 @@ def first_that_fits(
     reserved: Sequence[float],
 ) -> Any:
     """The auction with the settings of the first rung whose error is small enough. If a reserve replaces the clearing,
-    the function takes the rung that loses least welfare by a rule of thumb.
+    the function takes the rung that, according to a rule of thumb, loses the least welfare.
 
     Args:
         kind: class of the auction.

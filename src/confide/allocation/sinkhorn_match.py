@@ -111,13 +111,14 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     """A market that gives each bidder at most one good, out of goods with several copies each, by scaled prices and a
     public lottery.
 
-    Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
-    public prices is a vector of whole units >= 0 that sum to at most one bidder (`soft_demand`). So replacing a row by
-    another row changes a release by at most two bidders in l1. Replacing a row by zeros changes a release by at most
-    one bidder. The same sensitivity holds for the count of bidders who ask for each good at the last prices. Release r,
-    with discrete Laplace noise of scale sensitivity/epsilon_r, costs epsilon_r. By adaptive composition, the costs of
-    all releases add up. Everything else on the billboard follows from these releases and from public randomness that is
-    independent of all rows. Each bidder's good follows from the billboard and their own row (billboard lemma).
+    Privacy. Along any one history of releases, the exact sums behind each release are a function of the data. A
+    bidder's soft demand at public prices is a vector of whole units >= 0 that sum to at most one bidder
+    (`soft_demand`). So replacing a row by another row changes the exact sums of a release by at most two bidders in l1.
+    Replacing a row by zeros changes them by at most one bidder. The same sensitivity holds for the count of bidders who
+    ask for each good at the last prices. Release r, with discrete Laplace noise of scale sensitivity/epsilon_r, costs
+    epsilon_r. By adaptive composition, the costs of all releases add up. Everything else on the billboard follows from
+    these releases and from public randomness that is independent of all rows. Each bidder's good follows from the
+    billboard and their own row (billboard lemma).
 
     Decoding gives the same good as the run, on every machine. The published prices are multiples of 2^-20. A bidder
     subtracts the prices from their row and adds their biases, which are multiples of spread 2^-20, with one operation
@@ -181,7 +182,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         **options: Any,
     ) -> SinkhornMatch:
-        """A market with settings that measured well at the given sizes.
+        """A market with settings that gave high welfare in measurements at similar sizes.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.

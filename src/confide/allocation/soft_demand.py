@@ -5,13 +5,13 @@ the rates of the lottery.
 
     1/(1 + exp(-g/tau))
 
-where g is the bidder's best gain v - p among the goods with a positive value v, and p is the price. The bidder asks for
-each good with a positive value with a share proportional to exp((v - p)/tau). Participation depends on the best gain
-alone. If every good had a weight of its own, many goods would together look as attractive as a single better good, and
-at high temperatures all prices would rise. No bidder asks for a good of value 0, at any price. Sums of soft demands
+where g is the bidder's best gain v - p among the goods with a positive value v, and p is the price. This participation
+is divided among the goods with a positive value, in proportion to exp((v - p)/tau). Participation depends on the best
+gain alone. If every good had a weight of its own, many goods would together look as attractive as a single better good,
+and at high temperatures all prices would rise. No bidder asks for a good of value 0, at any price. Sums of soft demands
 change smoothly with prices, so a few noisy sums show how prices must move.
 
-*Sensitivity.* Shares are rounded down to whole units of 2^-16, and a row gives out units until 2^16 of them are used.
+*Sensitivity.* Shares are rounded down to whole units of 2^-16, and the goods of a row get at most 2^16 units together.
 So a row contributes a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential
 or of a sum. Two rows are therefore at most 2^17 apart in l1. A row of zeros asks for nothing, as an absent bidder does,
 so replacing a row by zeros moves the sums by at most 2^16.
@@ -76,8 +76,8 @@ _Integers = NDArray[np.int64]
 
 @kernel
 def _exponentials(gains: _Reals, count: int, best: float, rate: float, weights: _Reals) -> None:
-    """Write exp((gain - best) rate) to `weights`, with a relative error of about 1e-5, and 0 where it is below 2^-16.
-    The exponentials are computed by simple loops of sums and products.
+    """Write exp((gain - best) rate) to `weights`, with a relative error of about 1e-5, and 0 where the exponential is
+    below 2^-16. The exponentials are computed by simple loops of sums and products.
     """
     for y in range(count):
         x = (gains[y] - best) * rate
@@ -238,13 +238,14 @@ def moved_prices(
 ) -> _Integers:
     """The prices after a round, in [0, highest], on the grid of 2^-20:
 
-        p_j + step (ln D_j/s_j + ln (n - S)/(n - D))
+        p_j + step (ln(D_j/s_j) + ln((n - S)/(n - D)))
 
     In this formula p_j is the price of good j, D_j its demand and s_j its supply. S is the sum of supplies and D the
-    sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The logarithm of (n -
-    S)/(n - D) is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold
-    out counts in S with its demand instead of its supply. Both quotients are raised to at least 1/5, and the second
-    quotient is reduced to at most 5. If there is enough for all bidders, the quotient (n - S)/(n - D) is replaced by 1.
+    sum of demands. So n - S of the n bidders go without a good if all copies are given, and n - D bidders ask for no
+    good. The logarithm of (n - S)/(n - D) is the same for all goods. This term moves the number of bidders who ask for
+    no good towards n - S. A good with price 0 that is not sold out counts in S with its demand instead of its supply.
+    Both quotients are raised to at least 1/5, and the second quotient is reduced to at most 5. If there is enough for
+    all bidders, the quotient (n - S)/(n - D) is replaced by 1.
 
     Args:
         path: prices before the round, in units of 2^-20 of value, shape (k,).

@@ -132,7 +132,7 @@ def read_wide(
         roster: public list of ids.
         id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If several rows have
             the same id, only the first row counts.
-        rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see the
+        rejected: mapping that receives, for the id of each unusable row, the reason. Only the operator may see the
             mapping.
         rows: largest number of rows in a batch; it affects only speed.
 
@@ -222,8 +222,8 @@ def read_long(
         value: name of the column that holds the answer.
         unlisted: treatment of a line whose good is not on the list: "reject" makes the person's record unusable,
             "ignore" leaves the line out.
-        rejected: mapping that receives id -> reason. For a line that belongs to no listed person, the mapping receives
-            "row 7" -> reason. Only the operator may see the mapping.
+        rejected: mapping that receives, for the id of each unusable record, the reason. For a line that belongs to no
+            listed person, the key is the number of the line, such as "row 7". Only the operator may see the mapping.
         counted: list to which the number of lines of the table is appended; None for no count.
 
     Raises:

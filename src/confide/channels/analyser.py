@@ -93,8 +93,8 @@ def largest_change(table: _Vector, prior: Exchangeable, outputs: _Vector) -> flo
     """The largest |ln Q(y|x)/p_Y(y)| over all inputs x and outputs y, in nats. Here Q(y|x) is the probability of output
     y for input x, and p_Y(y) the probability of output y under the prior.
 
-    Ones are rows with letter 1. For an input with a ones and an output with b ones, the change is largest if as few
-    rows as possible, or as many rows as possible, have a one in both.
+    Ones are rows with letter 1. For a given number of ones in the input and a given number of ones in the output, the
+    change is largest if as few rows as possible, or as many rows as possible, are ones in both.
 
     Args:
         table: probabilities of one row's outputs for each of its letters, shape (2, 2).

@@ -102,7 +102,7 @@ class ChannelAnswer:
         """The least level of each notion at this channel's distortion. A notion's entry is None where the level is
         infinite or outputs are not databases.
 
-        A linear or convex program is solved where the solution takes a moment: for few databases, and for exchangeable
+        A linear or convex program is solved only where the solution is quick: for few databases, and for exchangeable
         rows. In all other cases formulas give the level, or bounds where no formula is known.
         """
         spent = self.report.distortion
@@ -381,8 +381,8 @@ def _shown(found: PrivacyDistortion | None) -> str | float | None:
 
 
 def _reached(found: PrivacyDistortion | None) -> str:
-    """Name of the mechanism that reaches a level; where only an interval is known, of the mechanism that reaches its
-    upper end. The text is empty where no mechanism reaches the level.
+    """Name of the mechanism that reaches a level. Where only an interval is known, the text names the mechanism that
+    reaches the upper end of the interval. The text is empty where no mechanism reaches the level.
     """
     if found is None or math.isinf(found.upper):
         return ""

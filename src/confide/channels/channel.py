@@ -278,8 +278,8 @@ class JointTypes:
     @cached_property
     def neighbours(self) -> tuple[_Index, _Index, _Index, _Index]:
         """Pairs of joint types that differ by the input letter of one row, in the order of output types, as four arrays
-        (first, second, over, under). The arrays first and second have the positions of a pair's two joint types. The
-        numbers M of outputs, as in `log_sequences`, satisfy M(first)/M(second) = over/under.
+        (first, second, over, under). The arrays first and second have the positions of a pair's two joint types. Let M
+        be the number of outputs that have a joint type with one given input. Then M(first)/M(second) = over/under.
         """
         m, first, second, over, under = self.letters, [], [], [], []
         tau = self.counts.sum(axis=2)

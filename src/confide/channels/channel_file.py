@@ -129,7 +129,7 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
         title: title of the page, if `document` has no title.
 
     Raises:
-        InvalidInput: see `read_channel_file`.
+        InvalidInput: the object is no channel file. The message names the key, the problem and a correct value.
 
     Example:
         >>> it = read_channel({"format": 1, "response": {"letters": 2, "truth": 0.75}, "prior": [0.9, 0.1]})

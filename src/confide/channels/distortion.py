@@ -119,15 +119,15 @@ def privacy_distortion(
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        prior: a prior, a list of the distributions of single rows, the distribution of one row with `records`, or a
-            vector of the probabilities of all m^n databases.
+        prior: a prior, a list of the distributions of single rows, the distribution of one row together with `records`,
+            or a vector of the probabilities of all m^n databases.
         distortion: distortion D in [0, n], expected number of changed rows.
         letters: number m of letters, which are the values that a row can have.
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
-        solve: whether to solve a program if no formula is known. With False the result then has bounds only, which take
-            no time.
+        solve: whether to solve a program if no formula is known. If `solve` is False and no formula is known, the
+            result has bounds only, which are computed at once.
         progress: function that is called with two numbers, the finished and the whole work of the solver. If `progress`
             is left out and the solver takes long, a terminal shows a progress bar.
 
@@ -374,8 +374,8 @@ def _interval(
 
 
 class _Points:
-    """Points of D*, the least distortion as a function of the level. Each point is solved starting from the previous
-    point's solution midway, if the two levels are near.
+    """Points of D*, the least distortion as a function of the level. If the level of a point is near the previous
+    level, the solver starts from an intermediate point of the previous solution.
     """
 
     def __init__(self, prior: Prior, notion: Level, report: Callable[[float], None] | None) -> None:

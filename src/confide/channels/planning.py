@@ -111,8 +111,8 @@ def plan(
     """The mechanism that changes the fewest rows at an epsilon, or that has the least privacy level at an error.
 
     Args:
-        prior: public prior: a prior object, a list of distributions of single rows, one distribution of a row with
-            `records`, or a vector of the probabilities of all m^n databases.
+        prior: public prior: a prior object, a list of distributions of single rows, the distribution of one row
+            together with `records`, or a vector of the probabilities of all m^n databases.
         epsilon: the level in nats, >= 0, of differential privacy or of identifiability under the prior. Exactly one of
             `epsilon` and `error` is given. Mutual information is an average and bounds no single release, so a plan for
             mutual information needs `error`.

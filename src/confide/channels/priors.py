@@ -485,8 +485,8 @@ def entropy(law: NDArray[np.float64]) -> float:
 
 
 def as_prior(prior: object, letters: int | None = None, records: int | None = None) -> Prior:
-    """A prior from any accepted form: a prior object, a list of distributions of single rows, one distribution of a row
-    with `records`, or a vector of the probabilities of all databases.
+    """A prior from any accepted form: a prior object, a list of distributions of single rows, the distribution of one
+    row together with `records`, or a vector of the probabilities of all databases.
 
     Args:
         prior: a prior object, or numbers. A vector of length m is the distribution of each of `records` independent

@@ -99,8 +99,8 @@ def composed_level(levels: Sequence[float], prior: Prior | ArrayLike | None = No
 
     Args:
         levels: differential privacy of each release, in nats. A later release may be chosen after earlier releases were
-            seen. Alternatively, the mutual information of each release; all releases together then reveal at most the
-            sum.
+            seen. The list may also hold the mutual information of each release, in place of the differential privacy.
+            All releases together then reveal at most the sum.
         prior: prior of the rows. With a prior the result is the identifiability of all releases together, which is
             larger than the sum by the prior's level eps_X.
 

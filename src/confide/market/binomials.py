@@ -111,8 +111,8 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
     """The joint law of the number of ones and the number of zeros that independent people report.
 
     Args:
-        groups: for each group its number of people and the (3,) probabilities that a member reports 0, reports 1, and
-            takes no part.
+        groups: one pair for each group: its number of people, and the (3,) probabilities that a member reports 0,
+            reports 1, and takes no part.
 
     Returns:
         Possible numbers of ones, the numbers of zeros that go with them, and the probability of each such pair, as

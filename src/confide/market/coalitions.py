@@ -42,8 +42,8 @@ class AnswerCoalition:
         size: number of people or ids in the coalition.
         each: mean payment to each member if the coalition chooses the report that pays more on average without
             knowledge of any bit.
-        chosen: mean payment to each member if one person chooses the report by their own bit, without the device's
-            noise; never below `each` and `drawn`.
+        chosen: mean payment to each member if one person chooses the report according to their own bit, without the
+            device's noise; never below `each` and `drawn`.
         drawn: mean payment to each member if one person's device draws the report and all members give that report.
         turned: probability that the answer is wrong if all members report the untrue state, in the worse of the two
             states.
@@ -67,8 +67,8 @@ class ShareCoalition:
         size: number of people or ids in the coalition.
         each: mean payment to each member if the coalition chooses the report that pays more on average without
             knowledge of any bit.
-        chosen: mean payment to each member if one person chooses the report by their own bit, without the device's
-            noise; never below `each` and `drawn`.
+        chosen: mean payment to each member if one person chooses the report according to their own bit, without the
+            device's noise; never below `each` and `drawn`.
         drawn: mean payment to each member if one person's device draws the report and all members give that report.
         shift: largest shift of the estimated share, compared with the reports that the members' own devices would have
             drawn.

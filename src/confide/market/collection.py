@@ -196,7 +196,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         asked.
 
         Raises:
-            NotGuaranteed: the market bounds the level of no report.
+            NotGuaranteed: the market sets no bound on the levels of reports.
         """
         level = self.market.largest_level
         if not self.market.people:

@@ -102,7 +102,7 @@ class Cost(ABC):
     @property
     @abstractmethod
     def has_finite_optimum(self) -> bool:
-        """Whether x^2/g'(x) -> 0 as x -> 0. If so, a unit of money buys most information at some level above 0.
+        """Whether x^2/g'(x) -> 0 as x -> 0. If so, a unit of money buys the most information at some level above 0.
 
         If x^2/g'(x) does not tend to 0, as for g = x^3, it is always cheaper to buy from more people at smaller levels
         (erratum E1 of Wang 2016).
@@ -322,8 +322,8 @@ class CustomCost(PlainNumbers, Cost):
 
     @cached_property
     def has_finite_optimum(self) -> bool:
-        """Whether a unit of money buys most information at some level above 0. The answer follows from the power of x
-        in x^2/g'(x) between 1e-6 and 1e-5.
+        """Whether a unit of money buys the most information at some level above 0. The answer follows from the power of
+        x in x^2/g'(x) between 1e-6 and 1e-5.
 
         The limit of x^2/g'(x) at 0 itself cannot be computed from finitely many values of a user's function g'.
         """

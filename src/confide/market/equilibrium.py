@@ -95,7 +95,7 @@ class GroupMarket(Protocol):
 
 
 def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy]]:
-    """Strategies as groups (number, strategy) of `people` in all."""
+    """The strategies of a given number of people, as groups (number of people, strategy)."""
     if isinstance(others, Strategy):
         return [(people, others)]
     found: list[tuple[int, Strategy]] = []
@@ -114,8 +114,8 @@ def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy
 
 
 def _alike(others: int, tariff: Tariff, law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,) expected payments E[R | x] of the reports x = 0, 1, none by matching a majority, when all others report by
-    one law.
+    """(3,) expected payments E[R | x] for the reports x = 0, x = 1 and no report, where a report is paid for matching
+    the majority, and all others report by one law.
 
     The law gives the probabilities of 0, 1 and none. The time is O(sqrt N).
     """
@@ -131,7 +131,9 @@ def _alike(others: int, tariff: Tariff, law: NDArray[np.float64]) -> NDArray[np.
 
 
 def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float64]:
-    """(3,) expected payments E[R | x] of the reports x = 0, 1, none, from the joint law of the others' counts."""
+    """(3,) expected payments E[R | x] for the reports x = 0, x = 1 and no report, from the joint law of the others'
+    counts.
+    """
     ones, zeros, weights = joint_counts(groups)
     found: NDArray[np.float64] = market.peer_payments(ones, zeros) @ weights
     return found
@@ -262,7 +264,7 @@ def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None 
         tolerance: largest regret delta that counts as 0, in the unit of the costs, >= 0.
 
     Raises:
-        InvalidInput: the market or the profile is not valid, as in `interim_matrix`.
+        InvalidInput: `interim_matrix` does not accept the market or the profile.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -324,7 +326,7 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
     a second informative equilibrium may exist. The operator of a market should know all of these equilibria.
 
     Args:
-        market: market with an `epsilon`, as in `interim_matrix`.
+        market: market that pays by counts of reports, and has an `epsilon`.
         signal_model: law of the state and the bits under which expectations are taken; by default the law that the
             market is designed for.
         largest: largest level of the scan; default 3 epsilon + 3.
@@ -421,7 +423,7 @@ def robustness(market: Any) -> Robustness:
     depends on the bit.
 
     Args:
-        market: market with a state and an `epsilon`, as in `symmetric_equilibria`.
+        market: market that pays by counts of reports, and has a state and an `epsilon`.
 
     Source: spec data_market section 5.
 

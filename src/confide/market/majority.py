@@ -415,8 +415,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return _tariff(self, whole("least", least, at_least=1), self.people if largest is None else int(largest))
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of a person's report 0, 1 or none, if `ones` of the other people report 1 and `zeros` report 0,
-        shape (3, ...).
+        """The payments for the reports 0, 1 and no report of one person, shape (3, ...), if `ones` of the other people
+        report 1 and `zeros` report 0.
         """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())

@@ -84,10 +84,10 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
             with that mechanism.
 
     Source: spec data_market section 2.3 (ours). Let alpha be the probability that a report equals the state, c the
-    payment unit, and h = g' sinh epsilon - g - margin. Let a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise
-    with P0/P1, e1 = 1 - tanh a, e0 = 1 - tanh b, delta1 = (2 theta - 1) tanh a and delta0 = (2 theta - 1) tanh b. The
-    computed form is V_opt = V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h (2 theta - 1)))/(delta1 + delta0), in
-    which all terms are positive.
+    payment unit, and h = g' sinh epsilon - g - margin. Let a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b the same
+    expression with P0/P1, e1 = 1 - tanh a, e0 = 1 - tanh b, delta1 = (2 theta - 1) tanh a and delta0 = (2 theta - 1)
+    tanh b. The computed form is V_opt = V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h (2 theta - 1)))/(delta1 +
+    delta0), in which all terms are positive.
 
     Example:
         >>> from confide.market import LinearCost
@@ -155,8 +155,8 @@ class OptimalCountMechanism(PlainNumbers):
     The class has no `for_budget`, because no campaign runs this baseline. Use `MajorityMarket.for_budget` instead.
 
     Raises:
-        CapTooLow: no mechanism is feasible, which is found when the program is solved; the message names the smallest
-            feasible cap.
+        CapTooLow: no mechanism is feasible. The error is raised when the program is solved, and its message names the
+            smallest feasible cap.
 
     Source: spec data_market section 2.3.
 
@@ -272,7 +272,9 @@ class OptimalCountMechanism(PlainNumbers):
 
 
 def _solve(objective: Any, rows: Any, limits: Any, equal: Any, bounds: Any) -> NDArray[np.float64] | None:
-    """Minimise a linear objective over y under rows y <= limits and equal y = 2; None where no y is feasible."""
+    """The y that minimises a linear objective under the conditions `rows` y <= `limits` and `equal` y = 2; None where
+    no y is feasible.
+    """
     found = linprog(objective, A_ub=rows, b_ub=limits, A_eq=equal, b_eq=[2.0], bounds=bounds, method="highs")
     if found.status == 2:
         return None

@@ -273,8 +273,8 @@ class _Search:
         return low, high
 
     def levels_from(self, low: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(k, 64) levels from each lowest level `low` up. The second level is next to the first, and shows whether
-        prices rise from the start.
+        """(k, 64) levels from each lowest level `low` up. The second level is only slightly above the first, and shows
+        whether prices rise from the start.
         """
         levels = np.exp(np.log(low)[:, None] + np.linspace(0.0, 1.0, _POINTS)
                         * np.log(np.maximum(HIGHEST / low, 2.0))[:, None])
@@ -286,9 +286,10 @@ class _Search:
         """The least price in each row of levels, and the level at which it is reached.
 
         Args:
-            price: function from numbers of rows, and an array with a row of levels for each of them, to prices.
+            price: function of two arguments that returns prices. The first argument has numbers of rows, and the second
+                a row of levels for each of these numbers.
             levels: rising along each row, from `levels_from`.
-            found: their prices.
+            found: prices of the levels.
             zooms: number of refinements around the best level. Each refinement divides the distance of the levels by 8,
                 and the error of the least price is of second order in that distance.
         """
@@ -359,8 +360,8 @@ class _Search:
     def run(self) -> None:
         """Examine ever larger markets until the lower bound for all larger ones is above the best market found.
 
-        Of many thousand sizes, the search does not examine each one beyond a thousand. Instead it examines ranges of
-        sizes, and divides those ranges that may hold a cheaper market.
+        If many thousand sizes are allowed, the search examines only the sizes up to a thousand one by one. Beyond a
+        thousand it examines ranges of sizes, and divides those ranges that may hold a cheaper market.
         """
         each = self.limit if self.limit <= _WHOLE[self.criterion] else _EACH
         start, size = 2, 64 if self.cost.has_finite_optimum else each  # without an optimum, many people are cheapest
@@ -465,7 +466,7 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
             arguments are missing, the message names all of them (`MissingArguments`).
         TargetUnreachable: `max_people` people cannot reach the target; the message gives the number of people that
             would suffice.
-        Refused: the criterion is thesis, and the cost has no best level (erratum E1 of Wang 2016).
+        Refused: the criterion is "thesis", and the cost has no best level (erratum E1 of Wang 2016).
 
     Source: Wang 2016, section 3.4; exact criterion and stop rule ours; spec data_market section 2.5.
 

@@ -1,5 +1,5 @@
 """The information that a unit of money buys at each privacy level, and Wang's bounds at the level at which a unit of
-money buys most information.
+money buys the most information.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ThesisBounds:
     one person.
 
     Args:
-        epsilon: level epsilon tilde, at which money buys most Chernoff information.
+        epsilon: level epsilon tilde, at which a unit of money buys the most Chernoff information.
         people: number of people N tilde = ceil(ln(1/tau)/D). A market needs at least 2 people even if N tilde is 1.
         lower: lower bound (N tilde - 1) V_LB on the total, as printed.
         tighter: lower bound ln(1/tau) V_LB/D on the total, which the theorem's proof gives.
@@ -96,7 +96,7 @@ def thesis_bounds(error: float, signal_accuracy: float, prior_one: float, cost: 
     """The bounds of Wang 2016, Theorem 5, at the target tau = error.
 
     Raises:
-        Refused: the cost has no best level, as in `best_price_level`.
+        Refused: the cost has no best level, because x^2/g'(x) does not tend to 0 at 0.
 
     Source: Wang 2016, Theorem 5; spec data_market section 2.5.
 

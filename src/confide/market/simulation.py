@@ -206,7 +206,9 @@ class _State:
 
 
 class _Pairs:
-    """The bits of an exchangeable law: the number of ones of each round, which are given to the first people."""
+    """The bits of an exchangeable law. The number of ones is drawn for each round, and that many people, the first in
+    the order, have bit 1.
+    """
 
     def __init__(self, market: PairMarket, signal_model: object, rounds: int, source: Any) -> None:
         law = market.prior if signal_model is None else signal_model
@@ -250,7 +252,7 @@ def _one_by_one(market: Market, bits: _State | _Pairs, channel: NDArray[np.float
                 source: Any) -> NDArray[np.int64]:
     """(3, R) number of bits that are 1, of reports 1 and of reports 0, drawn person by person.
 
-    Several whole rounds are drawn together as long as that makes few people.
+    Several whole rounds are drawn together as long as they have few people in all.
     """
     rounds, people = len(bits.state), market.people
     counts = np.zeros((3, rounds), dtype=np.int64)

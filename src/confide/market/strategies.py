@@ -1,8 +1,8 @@
-"""The strategies of a person with a bit: every 3x2 channel from the bit to a report 0, 1 or none, its privacy level,
-and the best reply.
+"""The strategies of a person with a bit: every 3x2 channel from the bit to a report of 0, a report of 1 or no report,
+with its privacy level; and the best reply.
 
-The best reply is over all channels, including asymmetric and randomised channels and channels that are sometimes
-absent, for payments of any sign.
+The best reply is over all channels, including asymmetric channels, randomised channels, and channels that sometimes
+give no report, for payments of any sign.
 
 A person's choice depends on their interim matrix alone: a[x, s] = P(S = s) E[R | X = x, S = s], where S is the bit, X
 the report and R the payment. At a fixed privacy level the channels form a polytope whose extreme points use at most two

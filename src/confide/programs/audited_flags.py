@@ -106,7 +106,7 @@ class FlagLaw:
         """Loads that have been delivered before each query, shape (queries, k), if flags rise as in a transcript.
 
         Args:
-            contributions: (n, k) contributions of all people, as in `logs`.
+            contributions: (n, k) contributions >= 0 of all people, in the unit of `levels`.
             transcript: (k,) query at which each flag rises.
         """
         batches = np.arange(self.people) // self.batch
@@ -140,7 +140,7 @@ class FlagLaw:
         """The largest absolute log ratio of the probabilities on two data sets, over all transcripts.
 
         Args:
-            first: (n, k) contributions of all people, as in `logs`.
+            first: (n, k) contributions >= 0 of all people, in the unit of `levels`.
             second: (n, k) contributions of all people in the neighbouring data set.
         """
         one, other = self.logs(first), self.logs(second)
@@ -152,7 +152,7 @@ class FlagLaw:
         directions.
 
         Args:
-            first: (n, k) contributions of all people, as in `logs`.
+            first: (n, k) contributions >= 0 of all people, in the unit of `levels`.
             second: (n, k) contributions of all people in the neighbouring data set.
             epsilon: privacy loss in nats, >= 0.
         """

@@ -417,8 +417,8 @@ def usual_rounds(
 
     Args:
         program: program of any family.
-        step: rule for the steps of prices, as in `Descent`.
-        start: (k,) prices of the first round, as in `Descent`.
+        step: rule for the steps of prices, "gradient" or "adagrad"; None for the default of the family.
+        start: (k,) public prices of the first round, in natural units; None for zeros.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -439,10 +439,10 @@ def needed_rounds(
 
     Args:
         program: program of any family.
-        step: rule for the steps of prices, as in `Descent`. With AdaGrad, or without a public scale of steps, the
-            result is no burn-in and one main round.
-        start: (k,) prices of the first round, as in `Descent`. With given prices, the result is no burn-in and one main
-            round, too.
+        step: rule for the steps of prices, "gradient" or "adagrad"; None for the default of the family. With AdaGrad,
+            or without a public scale of steps, the result is no burn-in and one main round.
+        start: (k,) public prices of the first round, in natural units; None for zeros. With given prices, the result is
+            no burn-in and one main round, too.
     """
     scale = program.constants.step_scale
     if step == "adagrad" or scale is None or start is not None:

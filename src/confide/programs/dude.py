@@ -444,8 +444,9 @@ def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None,
 
     Args:
         mechanism: mechanism to change.
-        factor: factor that every supply is multiplied by, as in `with_supply`.
-        supply: new supply of the constraints with a supply of 0 or less, as in `with_supply`.
+        factor: factor that every supply is multiplied by.
+        supply: new supply, in natural units, of all constraints with a supply of 0 or less; None to multiply these
+            supplies by `factor`, too.
         changed: new values of other settings of the mechanism, by their names.
     """
     return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)

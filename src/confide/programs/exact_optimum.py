@@ -367,7 +367,8 @@ class ExactOptimum:
         starts: (n + 1,) indices in `actions` and `weights` at which the entries of each participant begin.
         actions: (z, width) actions.
         weights: (z,) weights, which add up to 1 for each participant.
-        start: source of the first prices, "linear_program" or "rounds", as in `exact`.
+        start: source of the first prices: "linear_program" for the duals that HiGHS found, or "rounds" for the average
+            prices of rounds without noise.
     """
 
     value: float

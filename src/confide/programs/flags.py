@@ -294,8 +294,8 @@ class Flags:
 
     @property
     def _failure(self) -> float:
-        """Largest probability that noise alone would break a supply. Without stops the largest probability is the
-        failure probability beta. With stops it is the probability at which the stops cost their delta.
+        """Largest probability that noise alone lets a load exceed its supply. Without stops the largest probability is
+        the failure probability beta. With stops it is the probability at which the stops cost their delta.
         """
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
@@ -439,8 +439,8 @@ def _fails(apart: float, level: float, query: float, queries: int) -> float:
 
     Given the noise z of the level, the probability of a failure is 1 - (1 - P[noise < z - apart])^queries, which grows
     with z. Sums over cells of z with the value at their upper ends are therefore above the integral. The computed
-    integral is for continuous Laplace noise. Discrete Laplace noise is, in law, below continuous Laplace noise of the
-    same scale plus 1, on either side, so the discrete law needs 2 units more.
+    integral is for continuous Laplace noise L. In law, discrete Laplace noise of the same scale lies between L - 1 and
+    L + 1, so the difference of two discrete noises needs 2 units more.
 
     Args:
         apart: difference of the noises, >= 0.

@@ -41,8 +41,9 @@ _Cells = NDArray[np.float64]
 
 
 def made_up(program: Program, seed: int) -> _Cells:
-    """Records of simulated people as rows of numbers, shape (n, c), as in `slots.layout`. People's values vary around
-    public popularities of the goods. The records of a `Flow` have only source and sink, for programs with public costs.
+    """Records of simulated people as rows of numbers, shape (n, c), in the order that `slots.layout` sets. People's
+    values vary around public popularities of the goods. The records of a `Flow` have only source and sink, for programs
+    with public costs.
 
     Args:
         program: program of a family with records that are rows of numbers.

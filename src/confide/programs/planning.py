@@ -2,7 +2,7 @@
 Programs without a useful outcome are refused.
 
 The noise of a constraint, averaged over the rounds, is N(0, s^2), and prices make the average load deviate from the
-supply by about this noise. If the price of a constraint never reaches an end of its allowed range, then mean load - b =
+supply by about as much. If the price of a constraint never reaches an end of its allowed range, then mean load - b =
 mean noise + (last price - first price)/(eta T). In the equation b is the supply, eta the step size and T the number of
 rounds. So the expected total excess over k constraints is about k s/sqrt(2 pi). The certificate states an excess of
 about z s for each constraint, where z is a normal quantile. Mechanisms that are feasible by design have no excess, but
@@ -229,7 +229,8 @@ class ProgramPlan(Plan[Dude]):
     @property
     def certified_excess(self) -> float:
         """Total excess over all constraints that the certificate will state, in natural units. The excess is about m z
-        s, with m and s as in `expected_excess` and a normal quantile z.
+        s, where m is the number of constraints with a load that can exceed the supply, z a normal quantile, and s is
+        `noise_std`.
         """
         return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
@@ -359,12 +360,12 @@ def plan(
 ) -> ProgramPlan:
     """Plan of the recommended or requested mode at the given sizes, with its expected results.
 
-    If no mode is requested, the plan recommends one. PrivDude is the default. Its shares are averages of responses,
-    which are feasible up to noise. If `truthful` is set, the recommendation is TrueDude, which charges prices for these
-    averages, so that a lie gains little. If `feasible` is set, the recommendation is RoundDude if its reserve is below
-    80% of TightenAndAudit's reserve, and TightenAndAudit if not. If `feasible` and `truthful` are set, the
-    recommendation is TightenAndAudit. TightDude is never recommended, because its reserve is usually larger than the
-    supply.
+    If no mode is requested, the plan recommends one. PrivDude is the default. The shares of PrivDude are averages of
+    responses, and their total load stays within the supplies up to noise. If `truthful` is set, the recommendation is
+    TrueDude, which charges prices for these averages, so that a lie gains little. If `feasible` is set, the
+    recommendation is RoundDude if its reserve is below 80% of TightenAndAudit's reserve, and TightenAndAudit if not. If
+    `feasible` and `truthful` are set, the recommendation is TightenAndAudit. TightDude is never recommended, because
+    its reserve is usually larger than the supply.
 
     Args:
         program: program of any family.

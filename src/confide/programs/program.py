@@ -247,7 +247,7 @@ class Program(Declared, ABC):
     @property
     def always_answered(self) -> bool:
         """Whether each response is within `oracle_error` of the best response. If False, a participant gets the null
-        action where the solver proves no response to be within `oracle_error`.
+        action where no response is proved to be within `oracle_error`.
 
         Promises about the gain of a single participant need responses within `oracle_error`; privacy and supplies do
         not.
@@ -361,7 +361,7 @@ class Program(Declared, ABC):
 
         Args:
             data: records as the family describes them.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
 
     @abstractmethod

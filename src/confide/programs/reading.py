@@ -210,7 +210,7 @@ def read_wide(
         roster: public list of ids.
         id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If an id has several
             rows, the first row counts.
-        rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or by the
+        rejected: dictionary to which the reason of each rejected row is added. The key is the id of the person, or the
             number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
             dictionary.
         rows: largest number of rows in a batch. The number affects only the speed.
@@ -369,8 +369,8 @@ class Bids:
             source: table to read.
             roster: public list of ids.
             id: name of the column of ids.
-            rejected: dictionary to which the reason of each rejected row is added, by the id of the person, or by the
-                number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
+            rejected: dictionary to which the reason of each rejected row is added. The key is the id of the person, or
+                the number of the row, such as "row 7", if the row has no id of the list. Only the operator may see the
                 dictionary.
             counted: list to which the number of lines of the table is appended.
         """

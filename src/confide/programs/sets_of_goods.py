@@ -138,7 +138,8 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
         data: (n, choices) values in [0, 1], in an array or a list of rows.
         people: number n of slots.
         choices: number of choices.
-        unusable: treatment of a bad row: "refuse" or "null", as in `Program.read`.
+        unusable: treatment of a bad row. "refuse" refuses the whole table, and "null" treats the row as a slot without
+            a record.
 
     Raises:
         InvalidInput: a wrong number of rows, or an array of a wrong shape; or a bad row, if bad rows are refused.

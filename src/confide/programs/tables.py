@@ -129,7 +129,8 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
         name: name of the field, for error messages.
         data: an array, or a list of rows.
         shape: required shape, with the number of rows first.
-        unusable: treatment of a row without the required numbers: "refuse" or "null", as in `Program.read`.
+        unusable: treatment of a row without the required numbers. "refuse" refuses the whole table, and "null" fills
+            the row with NaN.
 
     Raises:
         InvalidInput: the data are no table, have a wrong number of rows, or are an array of a wrong shape or type; or a
@@ -305,7 +306,7 @@ def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unu
         name: name of the field, for error messages.
         bad: (n,) whether each row is bad.
         limit: description of the rule for a row, for the error message.
-        unusable: treatment of bad rows: "refuse" or "null", as in `Program.read`.
+        unusable: treatment of bad rows. "refuse" raises the error, and "null" raises none.
 
     Raises:
         InvalidInput: a row is bad, and bad rows are refused.

@@ -198,7 +198,8 @@ def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor
         r: inverse 1/S of the noise spread, > 0.
         room: inverse of the largest weight, 1/cap.
         anchor: ease from which eases are measured.
-        centre: number of users at the beginning of the order. Every running sum is reduced by the sum over these users.
+        centre: number of users at the beginning of the order. Every running sum is reduced by the sum over the first
+            `centre` users.
     """
     n = ease.size
     terms, sums = np.empty((5, n)), np.zeros((5, n + 1))
@@ -443,7 +444,8 @@ def solve_capped(
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
         approximation: relative excess cost that the grid of S may cause, in (0, 1].
-        outside: cost of buying nothing, > 0. If `outside` is infinite, nothing is bought only for lack of people.
+        outside: cost of buying nothing, > 0. If `outside` is infinite, a lack of people is the only reason to buy
+            nothing.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:

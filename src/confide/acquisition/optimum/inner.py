@@ -46,7 +46,7 @@ def compiled(function: _Compiled) -> _Compiled:
 
 
 class Reach(NamedTuple):
-    """Extent of the users with weight in the convex part of the problem.
+    """The users with weight in the convex part of the problem: their number, and sums over them.
 
     Args:
         active: number of users with weight; 0 if nobody has a > 0.

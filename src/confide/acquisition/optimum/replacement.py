@@ -71,8 +71,8 @@ def replaced_values(
 
     A computed value exceeds the optimum by at most a relative 1e-13, and is below the optimum only by rounding.
     Differences of levels have an error of about 1e-9 of the local level. Where two optima are nearly tied, the optimum
-    that `solve` (or `solve_grid`) finds is chosen, so that a difference depends on the others and the replacement
-    alone.
+    that `solve` (or `solve_grid`) finds is chosen, so that a difference depends on the other users' virtual costs and
+    the replacement alone.
 
     Args:
         virtual_costs: (n,) virtual costs psi in [0, inf].
@@ -81,7 +81,8 @@ def replaced_values(
             makes the user absent.
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
-        approximation: parameter of `solve_grid`, for the values on its grid; by default the exact optimum.
+        approximation: parameter of `solve_grid`, if values on the grid of `solve_grid` are wanted; None, the default,
+            for values of the exact optimum.
 
     Returns:
         Values and differences, of the shape of `replacements`. The value is inf where no user is left.

@@ -248,7 +248,7 @@ def solve(
 
     Raises:
         InvalidInput: no users, a NaN or negative virtual cost, no finite virtual cost, or prices out of range.
-        SolverFailed: the gap was not reached, which rounding alone can cause.
+        SolverFailed: the gap was not reached. Only rounding errors can cause this failure.
 
     Source: spec two_part_acquisition sections 5 to 7.
 

@@ -3,8 +3,9 @@ about its summands.
 
 On a lattice of a few hundred steps the law of the sum is a convolution. The Renyi divergence between the law and a
 shifted copy is a finite sum, which must agree with the contracts' formula. Audits also inject a fault: lattice noise
-under real weights. In terms of densities, lattice noise under real weights looks like any other noise. However, each
-value of a sum with real weights arises in only one way, and the enumeration shows this fault.
+under real-valued weights (weights that are not whole numbers of steps). In terms of densities, lattice noise under
+real-valued weights looks like any other noise. However, each value of a sum with real-valued weights arises in only one
+way, and the enumeration shows this fault.
 
 Source: spec two_part_acquisition section 2 (release code) and acceptance check 11.
 """
@@ -152,7 +153,7 @@ def enumerated_divergence(
 
 @cache
 def real_weights() -> Enumerated:
-    """Enumeration of the fault that audits inject, which does not depend on the release: lattice noise under the real
-    weights of the specification's example, at step 1/8.
+    """Enumeration of the fault that audits inject, which does not depend on the release: lattice noise under the
+    real-valued weights of the specification's example, at step 1/8.
     """
     return enumerated_divergence(EXAMPLE_WEIGHTS, [local_sigma(level, 2.0) for level in EXAMPLE_LEVELS], 0.125, 2.0)

@@ -3,8 +3,8 @@
 Each contract states a weight and a noise scale as integers. A record is measured in `steps` a_i of one lattice, and a
 participant's own client adds discrete Gaussian noise of whole standard deviation `noise_std` s_i. Only two numbers are
 published: Y, the sum of the messages, and A', the sum of the steps. The estimate is low + (high - low) Y/A'. Lattice
-noise under real weights would be unsafe, because each value of a sum with real weights arises in only one way and so
-reveals every summand.
+noise under real-valued weights would be unsafe, because each value of a sum with such weights arises in only one way
+and so reveals every summand.
 
 A `LatticeContracts` object exists only if its integers keep the promised levels. The levels towards the platform and
 the public are checked in exact arithmetic, and for every Renyi order. Let rho_i = epsilon_i/alpha be a promised level
@@ -441,7 +441,8 @@ def integer_contracts(
         high: public upper end of a record.
 
     Raises:
-        InvalidInput: a parameter out of range, nobody active, or noise that is wider than the lattice's numbers.
+        InvalidInput: a parameter out of range, nobody active, or a noise scale that is larger than a contract can
+            state.
         NotGuaranteed: the integers exceed a promised level.
 
     Source: spec two_part_acquisition section 2.

@@ -6,8 +6,9 @@ bidders with valuations in a table. Bidders with valuations that are programs ar
 device takes the same steps as the auction.
 
 *The steps of a bidder.* A good that a bidder holds is priced at the price at which they won it. One more good is priced
-at the current price. In their slot bidders drop the goods that were outbid. After that, bidders bid on one good of a
-most-preferred superset of the goods that they still hold, if that superset is strictly better.
+at the current price. In their slot (turn to bid) bidders drop the goods on which they were outbid. After that, bidders
+bid on one good of a most-preferred superset of the goods that they still hold, if that superset is strictly better than
+the held goods.
 
 Source: Wu 2017, Algorithm 6, corrected; spec allocation 5.
 
@@ -29,7 +30,7 @@ a program that contradicts itself.
 
 In either world the first bid is in round 1, since a bidder who declines in round 1 holds nothing that they could lose.
 A report says that a bid is left, so a bidder reports after at most min(C, R) - 1 of their bids. The reports of round 1
-differ by at most one, which counts once for both worlds.
+differ by at most one between the two worlds, so round 1 adds at most one to the distance, and not one for each world.
 
 *Slot tests*, as in the printed algorithm. Goods are dropped in the bidder's slot, right before the bidder bids or
 declines. So u_r = 1 only if b_r = 1: a bidder who declines in slot r is idle at the end of round r. After round 1 the
@@ -316,8 +317,8 @@ def bid(
     prices: _Reals, published: _Integers, supply: _Integers, cap: int, in_slot: bool, held: _Goods, seen: _Integers,
     sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_], increments: _Integers,
 ) -> None:
-    """Play the slots of the bidders from `first` to before `last`. With slot tests a bidder first drops outbid goods;
-    then the bidder bids.
+    """Play the slots of the bidders from position `first` to position `last` - 1. With slot tests a bidder first drops
+    outbid goods; then the bidder bids.
     """
     increments[:] = 0
     for i in range(first, last):
@@ -441,8 +442,8 @@ class _TableAuction(BundleAuction):
 
 
 class _ListAuction(BundleAuction):
-    """An auction in which programs bid, one by one. Each release is drawn around its true sums, for any number of
-    releases.
+    """An auction in which programs bid, one by one. Each release makes its own draw, of the true sums plus noise,
+    however many releases there are.
     """
 
     def __init__(
@@ -490,7 +491,7 @@ def start_bundles(
         population: valuations of all bidders.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
-        stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
+        stepwise: whether each release makes its own draw, of the true sums plus noise. If False, the noise of many
             releases is drawn in one block, and the run adds the noise to the counts. The default is True for runs with
             few releases. Auctions in which programs bid ignore `stepwise` and draw release by release.
         session: session that charges the privacy loss of the noise. By default a session is opened that charges the

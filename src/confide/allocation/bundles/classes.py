@@ -5,7 +5,7 @@ copy of a good is worth 0. A bundle is worth the sum of its best goods, as many 
 matroid. A bidder who holds fewer goods than the cap gains a further good's full value. A bidder who holds as many goods
 as the cap does not bid.
 
-Counted goods are valuations that depend only on the number of goods. Each further good adds no more value than the good
+With counted goods, a valuation depends only on the number of goods. Each further good adds no more value than the good
 before.
 
 Assignment valuations (OXS) are for bidders with a few places, each of which may be filled by one good. The value v(S)
@@ -106,8 +106,8 @@ class _Counted(Population):
 @wire("SymmetricConcave", "most")
 @dataclass(frozen=True, kw_only=True)
 class SymmetricConcave(BundleClass):
-    """A symmetric concave valuation v(S) = f(|S|), where |S| is the number of copies in S. A record is f(0), ...,
-    f(most), with f(0) = 0.
+    """A symmetric concave valuation v(S) = f(|S|), where |S| is the number of copies in S. A record is the list of the
+    numbers f(0), ..., f(most), with f(0) = 0.
 
     The function f must not fall, and each good must add no more than the good before it. To allow for rounding, a good
     may add up to 2^-40 more than the good before it.

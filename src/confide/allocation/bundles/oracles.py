@@ -1,11 +1,11 @@
 """Valuations that are programs, and a test of gross substitutes. A program answers with the value of a bundle, or with
 the next good to bid on at given prices.
 
-A program runs in the auction and on the bidder's own device, with the same answers. The auction continues whatever the
-program answers or raises. A program counts as wanting nothing if it fails, or if its answer is no number or no good. A
-program also counts as wanting nothing if its answer is a good that the bidder already holds, and further copies are
-worth 0. A bidder's program is not isolated: it can do anything that a program can do. So an operator who runs programs
-of others must isolate them from everything else.
+A program runs in the auction and on the bidder's own device, with the same answers. The auction continues whatever
+answer the program gives, and whatever error it raises. A program counts as wanting nothing if it fails, or if its
+answer is not a number or not one of the goods. A program also counts as wanting nothing if its answer is a good that
+the bidder already holds, in a class in which further copies are worth 0. A bidder's program is not isolated: it can do
+anything that a program can do. So an operator who runs programs of others must isolate them from everything else.
 
 The test looks for local patterns that no gross-substitutes valuation has, and may refute the property. For every bundle
 S and further goods i, j, l, consider the three sums
@@ -13,8 +13,8 @@ S and further goods i, j, l, consider the three sums
     v(S+i+j) + v(S+l),  v(S+i+l) + v(S+j),  v(S+j+l) + v(S+i)
 
 A monotone valuation has gross substitutes exactly if v is submodular and the two largest of the three sums are equal,
-for all S, i, j, l. The test treats copies of a good as separate goods, each with its own price. The reason is that in
-the auction prices are sunk when a good is won.
+for all S, i, j, l. The test treats copies of a good as separate goods, each with its own price. The reason is that the
+auction fixes the price of a copy at the moment when a bidder wins it.
 
 Source: Reijnierse, van Gellekom and Potters 2002; Murota 2003 (valuated matroids); spec allocation 5.
 """
@@ -81,7 +81,8 @@ def falsify_gross_substitutes(
     tolerance.
 
     Args:
-        valuation: bidder, or function from a bundle, a tuple of goods in ascending order, to the value of the bundle.
+        valuation: bidder, or function from a bundle to the value of the bundle, where the bundle is a tuple of goods in
+            ascending order.
         goods: number k of goods.
         trials: largest number of patterns that are tested, drawn with public randomness.
         seed: public seed of the drawn patterns.
@@ -169,8 +170,8 @@ class OracleRecord:
     Args:
         value: function from a bundle (goods in ascending order, copies repeated) to a number in [0, 1].
         demand: function from (prices of shape (k,), held goods) to the next good to bid on. The good lies in a
-            most-preferred superset of the held goods, and is -1 if no superset is strictly better. For a bidder without
-            `value`, welfare counts a value of 0, and certificates count a value of 1.
+            most-preferred superset of the held goods. The function returns -1 if no superset is strictly better. For a
+            bidder without `value`, the welfare counts a value of 0, and the certificate counts a surplus of 1.
     """
 
     value: Callable[[tuple[int, ...]], float] | None = None
@@ -182,8 +183,8 @@ class OracleRecord:
 
 
 def _number(value: Any) -> float:
-    """A program's answer as a number in [0, 1]. Slightly more than 1, up to rounding, counts as 1; any other number
-    becomes nan.
+    """A program's answer as a number in [0, 1]. A number above 1 by no more than rounding errors counts as 1. Any other
+    number outside [0, 1] becomes nan.
     """
     found = float(value)
     return min(found, 1.0) if 0.0 <= found <= MOST else math.nan

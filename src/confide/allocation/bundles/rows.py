@@ -68,8 +68,8 @@ def population_of(
             record; or batches of `Rows`.
         people: number n of bidders.
         goods: number k of goods.
-        unusable: treatment of a bad record in data other than batches: "refuse" or "null", as in
-            `BundleClass.population`.
+        unusable: treatment of a bad record in data other than batches. "refuse" raises an error for the whole data set,
+            and "null" treats the record as that of an absent bidder.
 
     Raises:
         InvalidInput: data that the class refuses. A bad row of a batch raises no error.

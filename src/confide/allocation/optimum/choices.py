@@ -75,8 +75,8 @@ def _choose(
     values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, prices: _Reals, supply: _Integers,
     held: _Goods, used: _Integers,
 ) -> None:
-    """Write the best bundles to `held`, shape (n, b), with -1 behind the goods, and the number of holders of each good
-    to `used`, shape (k,).
+    """Write the best bundles to `held`, shape (n, b), with -1 after the last good, and the number of holders of each
+    good to `used`, shape (k,).
     """
     people, each = held.shape
     goods = len(prices)

@@ -13,9 +13,9 @@ change, apart from prices, is constant, so a heap stays in order while prices mo
 and Tarjan 1986). At the top of a heap, an arc is dropped if its bidder no longer holds the good that the arc starts
 from.
 
-*The queue* of nodes, for compiled loops, takes out the node with the least key first, and the smaller number among
-equal keys. Keys may fall. `heap` holds the nodes, `place` the position of each node in it (-1 outside), and `keys` the
-keys.
+*The queue* of nodes, for compiled loops, takes out the node with the least key first, and among equal keys the node
+with the smallest number. Keys may fall. `heap` holds the nodes of the queue, `place` the position of each node in
+`heap` (-1 for a node outside the queue), and `keys` the keys.
 
 Source: ours; spec allocation 12.
 """
@@ -286,7 +286,7 @@ def _search(
     """The nearest node with room, its distance, and the number of nodes reached. The node is -1 and the distance
     infinite if no node with room can be reached.
 
-    Any copy may be left over, at the cost of its price.
+    A copy may remain without a holder, at the cost of its price.
     """
     nothing, kept = len(prices) - 1, len(arcs.root) > 0
     best, at = np.inf, -1

@@ -82,7 +82,7 @@ class Handout:
     Args:
         method: name of the method that found the allocation.
         allocation: good of each bidder, shape (n,), with -1 for none. Shape (n, b) if bidders may have several goods,
-            in ascending order with -1 behind them.
+            in ascending order with -1 after the last good.
         welfare: sum of the values of all goods to their holders, rounded once.
     """
 
@@ -211,7 +211,7 @@ def exact_optimum(
 
 
 def _ascending(held: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Sort the goods of each bundle in ascending order, with -1 behind them."""
+    """Sort the goods of each bundle in ascending order, with -1 after the last good."""
     as_large = np.sort(held.view(np.uint32), axis=1)  # -1 is the largest
     return np.asarray(as_large.view(np.int32))
 
@@ -227,8 +227,9 @@ def as_supply(supply: ArrayLike, goods: int) -> _Integers:
 
 
 def _paths(values: Valuations, supply: _Integers, each: int) -> tuple[_Reals, NDArray[np.int32]]:
-    """Optimal prices and goods by shortest paths. Samples come first, the smallest from prices of 0, each larger one
-    from the prices of the sample before.
+    """Optimal prices and goods by shortest paths. Samples of the bidders come first, from the smallest sample to the
+    largest. The search on the smallest sample starts at prices of 0. Each later search starts at the prices that the
+    search before it found.
     """
     steps = [1]
     while values.people // steps[-1] > _SMALL and np.median(supply) // steps[-1] >= _LEAST:
@@ -271,7 +272,7 @@ def _settle(choices: Choices, prices: _Reals, width: float) -> None:
 
 
 def _spread(moved: _Reals) -> float:
-    """Distance by which prices moved apart, including the constant price of no good."""
+    """The largest difference between the movements of two prices. The constant price of no good counts as a price."""
     return float(moved.max() - moved.min())
 
 

@@ -37,8 +37,8 @@ class JointTypeMechanism(GivenChannel):
 
     Raises:
         InvalidInput: the channel is no channel over joint types, or an identifiability is given without a prior.
-        NotGuaranteed: raised by a release and by the levels: the channel's level is above its limit by more than
-            rounding.
+        NotGuaranteed: the channel's level is above its limit by more than rounding. The error is raised when a release
+            or the levels are requested.
 
     Example:
         >>> from confide.channels import Exchangeable, privacy_distortion
@@ -85,8 +85,8 @@ class TableMechanism(GivenChannel):
     Raises:
         InvalidInput: the value is no channel, or an identifiability is given without a prior.
         Unsupported: more than 2^24 cells.
-        NotGuaranteed: raised by a release and by the levels: the table's level is above its limit by more than
-            rounding.
+        NotGuaranteed: the table's level is above its limit by more than rounding. The error is raised when a release
+            or the levels are requested.
 
     Example:
         >>> it = TableMechanism(table=[[0.6, 0.4], [0.4, 0.6]], dp_at_most=0.4054651081081644)

@@ -3,5 +3,5 @@ formula. Convex programs give the answers, with certified bounds.
 
 Differential privacy and identifiability lead to linear programs over pairs of databases or over joint types
 (`programs`). An interior-point method solves the programs (`block_program`), and `ratio_program` repairs and bounds its
-results. Mutual information goes through the slope solver (`information`).
+results. The least mutual information is found by the slope solver (`information`).
 """

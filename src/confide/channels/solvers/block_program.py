@@ -222,8 +222,8 @@ class _BandedBlocks:
 
 def _cholesky(matrix: _Vector, *, banded: bool = False) -> _Vector:
     """Lower Cholesky factor of a matrix with diagonal 1; the given diagonal is overwritten. If rounding made the matrix
-    indefinite, the diagonal is raised slightly. With `banded`, the matrix is stored as in LAPACK: its first line is the
-    diagonal.
+    indefinite, the diagonal is raised slightly. With `banded`, the matrix is stored in LAPACK's band format, in which
+    the first line is the diagonal.
     """
     bump = 0.0
     while bump < 1e-2:
@@ -395,8 +395,9 @@ def _weights(program: BlockProgram, v: _Vector, dearest: _Vector) -> _Vector:
     """Share of the gap that each constraint carries, with mean 1, shape (2, e): proportional to the share of the
     constraint's variables in the cost.
 
-    With equal shares, as usual, constraints between variables of 1e-12 would need prices of 1e8 during the solution.
-    Half of each share follows the variables as they move, and half stays constant, so that no share vanishes.
+    With equal shares, which are the usual choice, constraints between variables of 1e-12 would need prices of 1e8
+    during the solution. Half of each share follows the variables as they move, and half stays constant, so that no
+    share vanishes.
     """
     mass = v * dearest[program.rows]
     share = np.maximum(np.maximum(mass[program.first], mass[program.second]), _LEAST * mass.max())

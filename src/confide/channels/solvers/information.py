@@ -23,10 +23,10 @@ The least information at a slope is a convex problem over output weights q, solv
     minimise f(q) = -sum_x p(x) ln Z(x) + sum q over q >= 0, where Z = (r^d) q.
 
 At the optimum c = (r^d)(p/Z) is 1 where q > 0, and at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of
-thousands of steps where the support of q changes. The interior-point method of this module keeps q (1 - c) near a
-falling number. Scaled by the square root of q, the Newton matrix of this method has the squared correlations of the
-channel as eigenvalues. So conjugate gradients need tens of matrix products for each of about ten steps. The result is
-certified by the gap between two bounds, not by the size of the last step.
+thousands of steps where the support of q changes. The interior-point method of this module keeps all products q (1 - c)
+near one common number, which falls from step to step. Scaled by the square root of q, the Newton matrix of this method
+has the squared correlations of the channel as eigenvalues. So conjugate gradients need tens of matrix products for each
+of about ten steps. The result is certified by the gap between two bounds, not by the size of the last step.
 
 Source: spec privacy_notions 7.
 """
@@ -114,8 +114,9 @@ class ClassProduct:
 
 
 def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
-    """Logarithm of the distribution of the number of ones after the kernel, for each number of ones before, shape (n +
-    1, n + 1). Of two arrays of one shape, the second has the mean number d of changed rows for each pair.
+    """Two arrays of shape (n + 1, n + 1), with an entry for each number of ones before the kernel and each number of
+    ones after it. The first array has the logarithm of the distribution of the number of ones after the kernel, and the
+    second the mean number d of changed rows.
 
     The distribution is a convolution of two binomial distributions. The tails of the distribution are far below the
     smallest double, and yet they matter. The tails are computed from distributions with odds that are tilted towards

@@ -118,7 +118,8 @@ def _target(people: int, error: float, failure: float) -> tuple[int, float, floa
 
 
 def thesis_level(people: int, error: float, failure: float) -> float:
-    """The privacy level ln(2 + 1/(N error^2 failure)) of Wang's thesis, which is accurate enough and never below ln 2.
+    """The privacy level ln(2 + 1/(N error^2 failure)) that Wang's thesis proves to be accurate enough. The level is
+    never below ln 2.
 
     Source: Wang 2016, Theorem 10, (5.16).
 

@@ -170,8 +170,8 @@ class PairMarket(PlainNumbers, KnownLevel):
         return self.payment.for_one, self.payment.for_zero
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of a person's report 0, 1 or none, averaged over peers of whom `ones` report 1 and `zeros`
-        report 0, shape (3, ...).
+        """The payments for the reports 0, 1 and no report of one person, shape (3, ...), averaged over peers of whom
+        `ones` report 1 and `zeros` report 0.
         """
         paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
         return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])
@@ -224,7 +224,7 @@ class PairMarket(PlainNumbers, KnownLevel):
         """The law of the total payment in equilibrium when all people take part.
 
         The mean and the largest value of the total are known for every prior. Quantiles of the total need a law of the
-        number of ones, at most 2000 people, and `average`.
+        number of ones, at most 2000 people, and payments that are averaged over all peers (`average`).
         """
         n, (one, zero) = self.people, self.liability()
         known = self.average and self.prior.log_counts is not None and n <= LARGEST_LAW

@@ -6,11 +6,12 @@ market's threshold, its price and its quality are computed from F and its quanti
 relative accuracy of F and of its quantiles near 0.
 
 The module also computes the privacy level that a person of each cost chooses, and the probability that a participant's
-report at this level differs from their bit. A person expects the payment Q - T P(report differs from bit), with Q and T
-as in `Terms`. Let c_th be the largest cost at which people take part. A person of cost c <= c_th chooses the level
-xi(c) >= epsilon that satisfies T/(2 (1 + cosh xi)) = c. The share of reports that differ from the bit is an integral
-over the law of costs. For each component of the law the integral over costs is computed over the quantile function by
-the double exponential rule. For uniform cells the integral has a closed form.
+report at this level differs from their bit. A person expects the payment Q - T P(report differs from bit). Q is the
+expected payment of an unchanged bit, and T the expected loss from reporting the opposite of the bit (`Terms`). Let c_th
+be the largest cost at which people take part. A person of cost c <= c_th chooses the level xi(c) >= epsilon that
+satisfies T/(2 (1 + cosh xi)) = c. The share of reports that differ from the bit is an integral over the law of costs.
+For each component of the law the integral over costs is computed over the quantile function by the double exponential
+rule. For uniform cells the integral has a closed form.
 """
 
 from __future__ import annotations

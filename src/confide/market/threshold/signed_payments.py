@@ -104,7 +104,7 @@ def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> f
     """The smallest upper bound p_e^max on the error probability that Wang's thesis guarantees for an expected number of
     participants; 1 if the thesis gives no bound.
 
-    Source: Wang 2016, Theorem 8, (4.6)-(4.10) read backwards.
+    Source: Wang 2016, Theorem 8, (4.6)-(4.10), solved for the error probability.
     """
     from scipy.optimize import brentq
 

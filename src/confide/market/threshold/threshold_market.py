@@ -354,7 +354,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return np.concatenate([alone, self._signed(errors)])
 
     def _signed(self, errors: MajorityErrors) -> NDArray[np.float64]:
-        """The (..., 2, 2) payments at these errors of the others' majority; an overflow names a possible level."""
+        """The (..., 2, 2) payments at these errors of the others' majority. If the payments overflow, the error names a
+        level that can be paid.
+        """
         try:
             return signed_tables(self.terms, self.signal_model, errors, self.company)
         except InvalidInput as error:
@@ -408,8 +410,8 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return (self.payment_of(cost) - spent)[()]
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of a person's report 0, 1 or none, if `ones` other people report 1 and `zeros` report 0, shape
-        (3, ...).
+        """The payments for the reports 0, 1 and no report of one person, shape (3, ...), if `ones` other people report
+        1 and `zeros` report 0.
         """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
@@ -508,8 +510,8 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
             cost: cost of a nat of privacy to the person, at most the threshold; by default the threshold, which is the
                 worst case.
 
-        Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016, section
-        4.1, justifies negative payments with.
+        Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition by which Wang 2016,
+        section 4.1, justifies negative payments.
         """
         risk = fraction("failure_probability", failure_probability)
         mean = float(self.payment_of(self.cost_threshold if cost is None else cost))
@@ -552,8 +554,8 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return attendance_bound(self.people, self.presence, self.reporting)
 
     def thesis_error_bound(self) -> float:
-        """The least error probability that Theorem 8 of Wang 2016 guarantees for this market; 1 where the theorem
-        guarantees none.
+        """The smallest upper bound on the error probability that Theorem 8 of Wang 2016 proves for this market; 1 where
+        the theorem gives no bound.
         """
         return thesis_error(self.people * self.presence, self.signal_accuracy, self.epsilon)
 
@@ -561,7 +563,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s] of one person, as in `interim_of_types`; by default in equilibrium."""
+        """The (3, 2) interim matrix a[x, s] of one person, computed by `interim_of_types`. By default all others play
+        the equilibrium.
+        """
         from confide.market.threshold.type_equilibrium import interim_of_types
 
         return interim_of_types(self, others, signal_model)

@@ -43,8 +43,8 @@ def _averaged(market: ThresholdMarket, strategy: TypeStrategy) -> Strategy:
 
 
 def _alike(market: ThresholdMarket, law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,) expected payments E[R | x] of the reports x = 0, 1, none, when all others report by one law; the time is
-    O(sqrt N).
+    """(3,) expected payments E[R | x] for the reports x = 0, x = 1 and no report, when all others report by one law;
+    the time is O(sqrt N).
 
     The law gives the probabilities of the reports 0, 1 and none.
     """
@@ -156,7 +156,8 @@ def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = 
 
     Args:
         market: threshold market that pays the reports.
-        others: strategies of the others, as in `interim_of_types`; by default the equilibrium.
+        others: strategies of the N - 1 other people, in a form that `interim_of_types` accepts. By default the others
+            play the equilibrium.
         signal_model: law of the state and the bits under which expectations are taken; by default the law that the
             market is designed for.
         types: number of quantiles of the law of costs to check. The costs c_th (1 - 1e-6) and c_th (1 + 1e-6) next to
@@ -165,7 +166,7 @@ def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = 
             the market's stake.
 
     Raises:
-        InvalidInput: the market or the strategies are not valid, as in `interim_matrix`.
+        InvalidInput: `interim_of_types` does not accept the market or the strategies.
 
     Source: spec data_market section 5.
 

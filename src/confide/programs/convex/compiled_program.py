@@ -254,7 +254,7 @@ class ConvexProgram(Program):
 
         Args:
             data: a mapping from each field to an array whose first dimension is n, with each number in its range.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         t = self.template
         given = _fields(data, t.names)
@@ -424,7 +424,9 @@ def _range(low: NDArray[np.float64], high: NDArray[np.float64]) -> str:
 
 
 def _up(number: float) -> float:
-    """A number rounded up to the grid, except for a solver's last digits."""
+    """A number rounded up to the grid. A number that exceeds a grid point by no more than a solver's numerical error is
+    rounded down to this point.
+    """
     return math.ceil(number * LOAD_UNIT - 0.125) / LOAD_UNIT
 
 

@@ -1,13 +1,14 @@
 """Responses by the solver OSQP. Each response is checked by weak duality. A response that is not proved to be good
 enough is replaced by the null action.
 
-Where OSQP proves no response with its first step sizes, the solver HiGHS is used. With OSQP, a proof is mostly missing
-where values are linear and the optimum is not unique. Every solve starts from zero, with a fixed step size and without
-OSQP's own scaling. So a response is a function of the record and the prices alone, and no other call of the solver
-influences the response. The template has its own scaling, by powers of two. OSQP's polishing step is switched off. The
-step prints a line for each record without an active constraint, whatever its settings, and these lines would reveal the
-number of such records. The solver's result is rounded to 2^-20. The value of the rounded response is compared with a
-bound that the solver's duals prove. So no promise relies on the solver: a wrong result can only make a response null.
+If no response that OSQP finds with its first step sizes is proved to be good enough, the solver HiGHS is used. With
+OSQP, a proof is mostly missing where values are linear and the optimum is not unique. Every solve starts from zero,
+with a fixed step size and without OSQP's own scaling. So a response is a function of the record and the prices alone,
+and no other call of the solver influences the response. The template has its own scaling, by powers of two. OSQP's
+polishing step is switched off. The step prints a line for each record without an active constraint, whatever its
+settings, and these lines would reveal the number of such records. The solver's result is rounded to 2^-20. The value of
+the rounded response is compared with a bound that the solver's duals prove. So no promise relies on the solver: a wrong
+result can only make a response null.
 
 Source: spec convex_programs 8 (convex front end); Stellato et al. 2020, OSQP.
 """

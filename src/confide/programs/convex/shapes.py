@@ -5,8 +5,8 @@ All participants choose from the same set, and only values and contributions dep
 over a box, or over a box with one knapsack constraint, the best response is a vertex in closed form. Without a knapsack
 constraint, each variable is at its upper bound if value less price is positive, and at its lower bound if not. With a
 knapsack constraint, the variables with the best ratio of value less price to weight are raised until the capacity is
-used. Values and contributions of a unit of x are whole numbers on the program's grids, so responses compare whole
-numbers.
+used. Values and contributions of a unit of x are whole numbers on the program's grids, so responses follow from
+comparisons of whole numbers.
 
 Source: spec convex_programs 8 (recognised templates).
 

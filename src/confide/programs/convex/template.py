@@ -1,4 +1,4 @@
-"""`Template`: one participant's program, compiled to arrays. The use of the arrays needs no modelling language.
+"""`Template`: one participant's program, compiled to arrays. No modelling language is needed to use the arrays.
 
     minimise q z + z P z/2 + d   subject to   A z = l or A z >= l, row by row
 

@@ -188,7 +188,7 @@ class AggregativeGame(Program):
         Args:
             data: a pair: (n, A, k) contributions, and (n, A) whether each action is allowed, as true and false or 1 and
                 0.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         parts, allowed = two("records", data, "contributions", "allowed")
         table = numbers("contributions", parts, (self.people, self.actions, self.rows), unusable)
@@ -290,7 +290,8 @@ class AggregativeGame(Program):
 
 @kernel
 def _cheapest(parts: Any, allowed: Any, prices: Any, chosen: Any) -> None:
-    """Cheapest allowed action of each participant at the prices, the first of equals; -1 where none is allowed.
+    """Cheapest allowed action of each participant at the prices; the first one if several are equally cheap, and -1
+    where none is allowed.
 
     Args:
         parts: (n, A, k) int32 contributions.

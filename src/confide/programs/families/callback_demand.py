@@ -110,7 +110,7 @@ class CallbackDemand(SetsOfGoods):
 
         Args:
             data: n objects, or None for a slot without a record.
-            unusable: treatment of an object without the methods of a `DemandOracle`.
+            unusable: treatment of an object without the methods of a `DemandOracle`, "refuse" or "null".
         """
         given = data.tolist() if isinstance(data, np.ndarray) else data
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):

@@ -79,7 +79,7 @@ class CappedAdditive(SetsOfGoods):
 
         Args:
             data: (n, k) values in [0, 1].
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         records = read_worth(data, self.people, self.rows, unusable)
         rich = self._too_rich(records)
@@ -133,7 +133,7 @@ class CappedAdditive(SetsOfGoods):
 
 @kernel
 def _dearest(worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
-    """Goods with the largest gain, value less price, for each participant, the first of equals.
+    """Goods with the largest gain, value less price, for each participant. Among equal gains the first goods count.
 
     The code bisects on a threshold until `cap` gains reach it, which takes about log k passes without branches. All
     goods with gains at or above the threshold are chosen. Where several gains equal the threshold, the first of them

@@ -188,7 +188,7 @@ class Electricity(Program):
         Args:
             data: (n, T, Q) values in [0, 1]; for a program with needs, a pair of (n, T, Q) values and (n, T) whole
                 numbers.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         table, wanted = two("records", data, "values", "needs") if self.asks_needs else (data, None)
         values = numbers("values" if self.asks_needs else "records", table, (self.people, *self._shape), unusable)
@@ -307,7 +307,8 @@ class Electricity(Program):
 
 @kernel
 def _plans(worth: Any, needs: Any, prices: Any, bonus: Any, chosen: Any) -> None:
-    """Best slots of each participant at the prices: the slots with the largest positive gains, the first of equals.
+    """Best slots of each participant at the prices: the slots with the largest positive gains. Among equal gains the
+    first slots count.
 
     Args:
         worth: (n, T Q) int32 values.

@@ -156,7 +156,7 @@ class Flow(Program):
         Args:
             data: (n, 2 + E) source, sink and costs in [0, 1] of each participant; (n, 2) where costs are public. A row
                 with source and sink -1 is a slot without a record, whatever its other entries are.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         table = numbers("records", data, (self.people, self._columns), unusable)
         bad = self._bad(table)

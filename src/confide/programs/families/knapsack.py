@@ -134,7 +134,7 @@ class Knapsack(Program):
         Args:
             data: (n, 1 + k) table: a value in [0, 1], then the weights. The data may also be a tuple of two arrays,
                 (n,) values and (n, k) weights.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         rows = isinstance(data, tuple) and all(isinstance(one, np.ndarray) and one.ndim == 1 for one in data)
         if isinstance(data, tuple) and len(data) == 2 and not rows:

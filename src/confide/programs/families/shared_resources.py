@@ -149,7 +149,7 @@ class SharedResources(Program):
 
         Args:
             data: (n, m) values in [0, 1].
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         return read_worth(data, self.people, self.projects, unusable)
 

@@ -48,7 +48,8 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
 
 
 def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -> None:
-    """Write the best good of each participant in each of T rounds to `chosen`, as in `favourites`.
+    """Write the best good of each participant in each of T rounds to `chosen`: the first among equals, or -1 if no
+    value exceeds its price.
 
     Args:
         worth: (n, k) int32 values, in units of 2^-24.
@@ -65,7 +66,8 @@ def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -
 
 
 def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """Add to `counts` the number of participants who choose each good, as in `favourites`.
+    """Add to `counts` the number of participants who choose each good, where everybody chooses the good that
+    `favourites` gives.
 
     Args:
         columns: (k, n) int32 values, in units of 2^-24; each row has all participants' values of one good.
@@ -80,7 +82,9 @@ def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
 
 
 def _is_little(numbers: int) -> bool:
-    """Whether numpy answers: few numbers at once, and not many in all, for which importing the compiler pays."""
+    """Whether numpy computes the answer, without compiled code. This is so for few numbers at once, as long as all
+    numbers so far are too few to be worth the import of the compiler.
+    """
     if numbers > _FEW or _answered[0] > _MANY:
         return False
     _answered[0] += numbers
@@ -88,8 +92,8 @@ def _is_little(numbers: int) -> bool:
 
 
 def _best(surplus: Any) -> Any:
-    """Place of the largest number in each row of an (n, k) table, the first of equals; -1 where no number is positive.
-    The result has shape (n,).
+    """Place of the largest number in each row of an (n, k) table; the first one if several are equal, and -1 where no
+    number is positive. The result has shape (n,).
     """
     best = surplus.argmax(axis=1)
     return np.where(np.take_along_axis(surplus, best[:, None], axis=1)[:, 0] > 0, best, -1)
@@ -133,7 +137,7 @@ def compiled_favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
 
 @kernel
 def compiled_favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """Compiled `favourite_counts`. The code goes good by good for many people at once."""
+    """Compiled `favourite_counts`. The code processes one good after the other, for many people at once."""
     k, n = columns.shape
     top, which, none = np.empty(_TOGETHER, dtype=np.int32), np.empty(_TOGETHER, dtype=np.int32), np.int32(0)
     for at in range(0, n, _TOGETHER):
@@ -180,7 +184,7 @@ class UnitDemand(SetsOfGoods):
 
         Args:
             data: (n, k) values in [0, 1].
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         return read_worth(data, self.people, self.rows, unusable)
 

@@ -87,7 +87,7 @@ class XorBundles(SetsOfGoods):
             data: n lists of bids, each a pair (goods, value) with a value in [0, 1], or None for a slot without bids.
                 The data may also be a tuple of two arrays, which is much faster: goods (n, bids, size), whole numbers
                 with -1 in empty places, and values (n, bids), 0 for a bid without goods.
-            unusable: treatment of a bad row.
+            unusable: treatment of a bad row, "refuse" or "null".
         """
         if isinstance(data, tuple) and len(data) == 2 and all(isinstance(one, np.ndarray) for one in data):
             goods, values = data
@@ -163,7 +163,8 @@ class XorBundles(SetsOfGoods):
             return InvalidInput("record", "is not a readable list of bids", _A_BID)
 
     def _bids_of(self, record: Any) -> _Listed:
-        """Goods of each bid, with -1 in empty places, and values, with ranges that are not checked yet."""
+        """Goods of each bid, with -1 in empty places, and values. The ranges of goods and values are not checked yet.
+        """
         rows: list[list[int]] = []
         values: list[float] = []
         if record is None:
@@ -234,7 +235,7 @@ class XorBundles(SetsOfGoods):
 
 @kernel
 def _best_bids(goods: Any, worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
-    """Bid with the largest gain of each participant, the first of equals.
+    """Bid with the largest gain of each participant; the first one if several are equal.
 
     Args:
         goods: (n, bids, size) int32 goods, k in empty places.
