@@ -14,12 +14,12 @@ def fewest(holds: Callable[[int], bool], largest: int, singly: int = 32) -> int 
     Args:
         holds: function of a whole number that returns whether the condition holds.
         largest: largest number that is tried, at least 1.
-        singly: number, at least 1, up to which every number is tried in turn. Above `singly` the tried number is
-            doubled each time, and bisection then finds the smallest number.
+        singly: number, at least 1, up to which every number is tried, one after another. Above `singly` the tried
+            number is doubled each time, and bisection then finds the smallest number.
 
     Returns:
-        The smallest number, or None if the condition holds at no number that was tried. If no smaller number is found,
-        `largest` itself is tried.
+        The smallest number, or None if the condition holds at no number that was tried. The last number that is tried
+        is `largest` itself.
 
     Example:
         >>> fewest(lambda m: m >= 1000, 5000), fewest(lambda m: m >= 1000, 500)

@@ -71,7 +71,7 @@ def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
     Args:
         work: function of one item, which runs on a worker thread. The function must not touch objects that other calls
             touch.
-        items: the items, which are read one by one on the calling thread.
+        items: the items. The calling thread reads them one by one.
 
     Yields:
         The results, in the order of the items.
@@ -95,7 +95,7 @@ def accumulate(start: Callable[[], State], add: Callable[[State, Item], None], i
         start: function that makes an empty state.
         add: function that adds an item to a state, on a worker thread. No other thread touches the state during the
             call.
-        items: the items, which are read one by one on the calling thread.
+        items: the items. The calling thread reads them one by one.
 
     Returns:
         The states. The caller has to combine them.

@@ -77,8 +77,8 @@ class ThreadShards:
 
 
 class RayShards:
-    """Shards on a Ray cluster: the cluster to which this process is connected, or else a local cluster that stops at
-    the end of the context.
+    """Shards on a Ray cluster. If this process is connected to a cluster, this cluster is used. Otherwise a local
+    cluster is started, which stops at the end of the context.
 
     Args:
         shards: parts of the records.

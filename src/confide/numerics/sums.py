@@ -25,8 +25,8 @@ _RUN = 1024  # terms that are added up on their own
 
 
 def running_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums of the first 1, 2, ... terms, shape (n,). Their rounding error grows as the square root of the number of
-    terms.
+    """The sums of the first 1, 2, ... terms, shape (n,). The rounding error of these sums grows as the square root of
+    the number of terms.
 
     Args:
         terms: the terms, shape (n,).

@@ -176,7 +176,7 @@ class Allowance(_OneEvent):
     cost of one event.
 
     Args:
-        event: the event charged: pure, of bounded range, concentrated, Gaussian or approximate.
+        event: the event that is charged: pure, of bounded range, concentrated, Gaussian or approximate.
     """
 
     form = "allowance"
@@ -208,8 +208,8 @@ class FixedList(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Session(_OneEvent):
-    """A line on which one event pays for all draws of a primitive that is used step by step, such as a tree counter or
-    a sparse vector.
+    """A line in which one event pays for all draws of a primitive that is used step by step. Examples are a tree
+    counter and a sparse vector.
 
     Args:
         event: the event of one session; a `Repeated` event allows as many sessions as it has repetitions.
@@ -226,8 +226,8 @@ class Parallel(_OneEvent):
     """A line for draws on disjoint groups of people. The draws on each group cost at most as much as one event.
 
     Args:
-        event: the event charged. One event covers the draws on all groups together, because each person is in one group
-            only.
+        event: the event that is charged. One event covers the draws on all groups together, because each person is in
+            one group only.
         groups: the names of the groups. The assignment of people to groups must not depend on anybody's record.
     """
 
@@ -407,7 +407,7 @@ class _Sum(OpenLine):
         self._paid += count
 
     def _turn_to(self, cost: DrawCost) -> None:
-        """Work out how many draws of a new cost are affordable, after all draws made before."""
+        """Compute how many draws of a new cost the line can still pay for, after all earlier draws."""
         self._before = self._spent()
         amount: Fraction | None = getattr(cost, self._part)
         self._again, self._paid = cost, 0
@@ -426,7 +426,7 @@ class _Sum(OpenLine):
 
 
 class _SumOfAll(OpenLine):
-    """The balance of an allowance whose limit is no single number, such as an epsilon with a delta."""
+    """The balance of an allowance whose limit is not a single number, such as an epsilon with a delta."""
 
     def __init__(self, line: Allowance) -> None:
         super().__init__(line)
@@ -443,8 +443,8 @@ class _SumOfAll(OpenLine):
 
 
 def _limit(event: Event) -> tuple[str, Fraction] | None:
-    """A pair: the name of the number in `DrawCost` whose sum over all draws the event limits, and this limit. None for
-    an event that limits no single sum.
+    """A pair of a name and a limit. The name is the name of the number in `DrawCost` that the event limits, summed over
+    all draws. None for an event that limits no single sum.
     """
     match event:
         case PureEvent():

@@ -44,7 +44,7 @@ def clamped_discrete_laplace(
     """Draw center + discrete Laplace noise of the given scale, where the noise is clamped to [-bound, bound].
 
     Args:
-        scale: noise scale, as for `Noise.discrete_laplace`.
+        scale: noise scale in (0, 2^55], used without rounding.
         bound: public bound on the noise, a whole number in [0, 2^62].
         size: the number of draws, or the shape of the array of draws.
         noise: the source of randomness.

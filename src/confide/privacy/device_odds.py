@@ -7,7 +7,7 @@ the participant reads.
 
 The answer may influence nothing but the law of the drawn report. Instructions are refused if the mere sending of a
 report would reveal something about the answer. Two examples are instructions with an answer that cannot be typed, and
-instructions in which one input field serves both for the answer and for the value that the participant puts on privacy.
+instructions in which one input field receives both the answer and the value that privacy has for the participant.
 """
 
 from __future__ import annotations
@@ -163,7 +163,9 @@ def _response(instructions: Mapping[str, Any]) -> AnswerOdds:
 
 
 def _weights(sigma: int) -> np.ndarray:
-    """Probabilities of 0, 1, 2, ... under a discrete Gaussian of standard deviation `sigma`, at most `_SUMMED`."""
+    """Probabilities of 0, 1, 2, ... under a discrete Gaussian of standard deviation `sigma`, which is at most
+    `_SUMMED`.
+    """
     whole = np.exp(-0.5 * (np.arange(math.ceil(_FAR * sigma) + 1) / sigma) ** 2)
     return np.asarray(whole / (2.0 * whole.sum() - 1.0))
 
@@ -177,7 +179,9 @@ def _within(share: float, sigma: int) -> float:
 
 
 def _nearer(steps: int, sigma: int) -> float:
-    """Probability that noise leaves a number nearer to itself than to a number `steps` away; a tie counts half."""
+    """Probability that a number plus noise is nearer to the number itself than to a number that is `steps` away. A tie
+    counts half.
+    """
     if sigma > _SUMMED:
         return NormalDist().cdf(steps / (2.0 * sigma))
     found, middle = _weights(sigma), steps // 2

@@ -1,9 +1,9 @@
-"""Exact divergences between two finite laws: how much one neighbour step lets an attacker learn, when the laws can be
-enumerated.
+"""Exact divergences between two finite laws. If both laws can be enumerated, such a divergence measures how well an
+attacker can distinguish two neighbours.
 
 Every function takes two laws over the same outcomes, as arrays of probabilities in the same order. A function is not
-symmetric unless its docstring says so; a privacy claim has to bound both directions. The functions are the oracle for
-tests of discrete mechanisms: enumerate the output law for two neighbouring data sets and measure their divergence.
+symmetric unless its docstring says so; a privacy claim has to bound both directions. The functions serve to test
+discrete mechanisms: enumerate the output laws for two neighbouring data sets, and measure the divergence of these laws.
 Losses are in nats. Where the support is infinite, merge each tail into one outcome. Merging outcomes never increases a
 divergence, so the measured value is a lower bound of the divergence.
 """
@@ -125,8 +125,8 @@ def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     """The least epsilon at this delta: the maximum over events S with P(S) > delta of ln((P(S) - delta) / Q(S)).
 
     An event of all outcomes with a likelihood ratio above some threshold attains the maximum. Only events of this form
-    are therefore examined. The function is the inverse of `hockey_stick` in epsilon. The value may be negative: for
-    equal laws it is ln(1 - delta).
+    are therefore examined. The function is the inverse of `hockey_stick` in epsilon. The value can be negative: for
+    equal laws the value is ln(1 - delta).
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.

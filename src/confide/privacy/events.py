@@ -71,9 +71,9 @@ class BoundedRangeEvent(Event):
     """One draw of an exponential mechanism: over all outcomes, the log ratio of the probabilities under two neighbours
     varies by at most epsilon.
 
-    A draw of bounded range is epsilon-DP and (epsilon^2/8)-zCDP, a quarter of the rho that epsilon-DP alone implies.
-    Only a draw with probabilities proportional to exp(epsilon score / (2 sensitivity)) costs this event. A noisy
-    maximum with Laplace noise costs a `PureEvent`.
+    A draw of bounded range is epsilon-DP and (epsilon^2/8)-zCDP. This rho is a quarter of the rho that epsilon-DP alone
+    implies. Only a draw with probabilities proportional to exp(epsilon score / (2 sensitivity)) costs this event. A
+    noisy maximum with Laplace noise costs a `PureEvent`.
 
     Source: Wu 2017, Theorem 2.3.3; spec query_release A2.
     """
@@ -137,7 +137,8 @@ class ZCDPEvent(Event):
 @wire("GDPEvent", "neighbours label mu")
 @dataclass(frozen=True, kw_only=True)
 class GDPEvent(Event):
-    """A mu-Gaussian release: continuous Gaussian noise of standard deviation sigma, with mu = sensitivity / sigma.
+    """A mu-Gaussian release, which adds continuous Gaussian noise of standard deviation sigma, with mu = sensitivity /
+    sigma.
 
     Discrete Gaussian noise costs a `ZCDPEvent`, not a `GDPEvent`.
 

@@ -97,11 +97,11 @@ class Filter:
 
     Args:
         budget: the limit, a finite loss.
-        rule: rule that adds up charges. "basic" adds their epsilons and deltas. "zcdp" adds their rho and converts the
-            sum once, which is better for many small charges. The rule "zcdp" needs a delta in the budget and admits no
-            approximate events. While all events are pure, "zcdp" also admits a charge if the sum of all epsilons is
-            within the budget's epsilon. Outputs that are admitted only by the sum of epsilons lose at most epsilon, and
-            add nothing to delta. All other outputs are outputs of a zCDP filter.
+        rule: rule that adds up charges. "basic" adds their epsilons and deltas. "zcdp" adds their rho and converts only
+            the sum to an epsilon, which is better for many small charges. The rule "zcdp" needs a delta in the budget
+            and admits no approximate events. While all events are pure, "zcdp" also admits a charge if the sum of all
+            epsilons is within the budget's epsilon. Outputs that are admitted only by the sum of epsilons lose at most
+            epsilon, and add nothing to delta. All other outputs are outputs of a zCDP filter.
         total: the cost spent so far.
 
     Raises:
@@ -147,7 +147,7 @@ class Filter:
     @property
     def left(self) -> str:
         """A description of the rest of the budget, in words. A rest that is negligible compared with the budget is
-        shown as 0, while `admits` decides exactly.
+        shown as 0. The decision by `admits` is exact.
         """
         total = self.total
         epsilon, delta = self.limits

@@ -1,8 +1,8 @@
-"""Group privacy: the privacy loss of several neighbour steps at once, computed from the mechanism's own loss.
+"""Group privacy: the joint privacy loss of several neighbour steps, computed from the mechanism's own loss.
 
 A privacy promise is about one step, such as one record. The members of a household, or one person with several rows,
 take several steps together. The loss of a group is computed from the mechanism's own loss, in the notion of that loss.
-A pair (epsilon, delta) that was derived for display would give a far larger figure.
+A computation from a derived pair (epsilon, delta) would give a far larger loss.
 
 Along any path of k neighbours, k steps have the following loss:
 
@@ -91,7 +91,7 @@ class GroupLoss:
 
 
 def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
-    """The privacy loss of several neighbour steps at once, rounded up.
+    """The joint privacy loss of several neighbour steps, rounded up.
 
     Args:
         loss: the loss of one step, any of `confide.privacy.losses`.
@@ -156,13 +156,13 @@ def _root_times(k: int, mu: float) -> float:
 
 
 def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
-    """The event of a release for several neighbour steps at once. The event keeps the name of the neighbouring
+    """The event of a release for several neighbour steps together. The event keeps the name of the neighbouring
     relation, although the event counts several steps of this relation.
 
     Args:
         event: the event of one step, not a list of events.
         steps: the number k of steps, >= 1.
-        alone: True if each step concerns the report of a different device, as in `group_loss`.
+        alone: True if each step concerns the report of a different device, and reports are drawn independently.
 
     Example:
         >>> group_event(GDPEvent(mu=0.5, neighbours=Relation.REPLACE), 4).mu
@@ -225,7 +225,7 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
 
 
 def _how_often(right: float) -> str:
-    """A limit on right guesses in words, which say so where the limit is of no use."""
+    """A limit on right guesses, in words. If the limit is of no use, the words say so."""
     return f"right at most {percent(right)} of the time" if right < _USELESS else (
         "right nearly every time, because the promise sets no useful limit")
 
@@ -235,7 +235,7 @@ def guess_in_words(
     somebody: bool = False,
 ) -> str:
     """Explain the privacy loss of one person in sentences: the largest probability that a guess about the person is
-    right. The probability is computed from the mechanism's own loss, as in `right_at_most`.
+    right. The function `right_at_most` computes this probability from the mechanism's own loss.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
@@ -266,9 +266,9 @@ def guess_in_words(
 
 
 def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:
-    """The neighbouring relations between whose two sides a guess about one person chooses. Relations on whole records
-    come first; if nothing is promised about them, the relation on one bit counts; if nothing is promised about one bit,
-    the relation on one person's contacts counts.
+    """The neighbouring relations that count for a guess about one person, which is a guess between two neighbours.
+    These are the relations on whole records. If nothing is promised about whole records, the relation on one bit
+    counts. If nothing is promised about one bit either, the relation on one person's contacts counts.
     """
     there = {each.neighbours for each in _of_the_whole(promises)}
     return next((found for units in ((Relation.REPLACE, Relation.ADD_OR_REMOVE), (Relation.BIT,),
@@ -323,7 +323,7 @@ def _least(
 
     def of(promised: Audience) -> tuple[int, bool]:
         """The number of steps, and whether each step is one device's report. A promise towards the collector is about
-        single reports. An audience that sees less than the collector learns no more from the reports.
+        single reports. An audience that sees less than the collector learns at most as much from the reports.
         """
         return (size, True) if promised is Audience.COLLECTOR else (steps, False)
 

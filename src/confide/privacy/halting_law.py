@@ -2,8 +2,8 @@
 threshold's noise.
 
 Let q_j be the answers, T the threshold, and W the independent noise of each answer. Given the threshold's noise z, the
-noisy answers are independent. The probability that a noisy answer exceeds the noisy threshold has a closed form. The
-probability of halting at answer i is therefore a sum over z alone:
+noisy answers are independent, and the probability that a noisy answer exceeds the noisy threshold has a closed form.
+The probability of halting at answer i is therefore a sum over z alone:
 
     P[halt at i] = sum over z of P(z) prod_{j<i} P[q_j + W <= T + z] P[q_i + W > T + z]
 
@@ -83,8 +83,8 @@ class LaplaceLaw:
 
         Args:
             kinks: the points, besides 0, where the summand is not smooth.
-            step: the smallest length scale on which the summand varies, which sets the width of the intervals of the
-                quadrature.
+            step: the smallest distance over which the summand changes much. This distance determines the width of the
+                intervals of the quadrature.
         """
         reach = _REACH * self.scale
         low, high = min(0.0, float(kinks.min())) - reach, max(0.0, float(kinks.max())) + reach

@@ -1,10 +1,10 @@
-"""Warnings about privacy promises that hide next to nothing. Such promises are finite, and therefore not vacuous, but
+"""Warnings about privacy promises that hide almost nothing. Such promises are finite, and therefore not vacuous, but
 they are of no practical use.
 
 A loss is judged by the probability of a right guess between two neighbours, such as two possible records of the
 participant. Both neighbours are equally likely before the output is seen. A warning is given if the probability of a
-right guess may exceed 99.995 %, its value at epsilon = 10. The limit is a choice: at epsilon = 10 the odds change by a
-factor of 22,026. The value 10 is also the largest epsilon at which devices draw reports
+right guess may exceed 99.995 %, its value at epsilon = 10. This limit is a choice of confide. At epsilon = 10 the odds
+change by a factor of 22,026. The value 10 is also the largest epsilon at which devices draw reports
 (`confide.privacy.device_odds.LARGEST_LEVEL`).
 """
 
@@ -45,9 +45,9 @@ def guess_at(loss: Any) -> float:
 
     Source: `best_guess` for pure and approximate losses; Phi(mu/2), which is exact, for Gaussian losses (Dong, Roth and
         Su 2022). Concentrated and Rényi losses bound the Kullback-Leibler divergence in both directions. The result is
-        the guess for the randomised response with this divergence. The proof is ours: if an event A has P(A) - Q(A) =
-        V, the sum of both divergences is at least V (logit P(A) - logit Q(A)). This bound is least where P(A) + Q(A) =
-        1, as in randomised response.
+        the probability of a right guess for binary randomised response with this divergence. The proof is ours: if an
+        event A has P(A) - Q(A) = V, the sum of both divergences is at least V (logit P(A) - logit Q(A)). This bound is
+        least where P(A) + Q(A) = 1, as in randomised response.
 
     Example:
         >>> [round(guess_at(loss), 3) for loss in (PureDP(1.0), GDP(1.0), ZCDP(0.02), RenyiDP(2.0, 9.0))]
@@ -80,9 +80,9 @@ def _response(divergence: float) -> float:
 def hides_next_to_nothing(
     promises: Iterable[Privacy], right: Callable[[Audience], float] | None = None,
 ) -> tuple[str, ...]:
-    """Warnings about audiences towards which even the strongest promise hides next to nothing. Each audience gets at
+    """Warnings about audiences towards which even the strongest promise hides almost nothing. Each audience gets at
     most one warning, about the part of the outcome of which the audience may learn most. Vacuous promises are skipped,
-    since they state so themselves.
+    since they are marked as vacuous anyway.
 
     Args:
         promises: the promises of privacy.

@@ -1,9 +1,9 @@
 """The ledger: one privacy filter for each account. A release is charged before it runs, and a charge is never returned.
 
-An account belongs to one data subject or data set, seen by one audience, under one neighbouring relation. The budget of
-an account, and the rule that adds up charges, are fixed when the account is registered. A charge that exceeds the
-budget is refused before any data are touched, and changes nothing. The class `Ledger` is kept in memory; the ledger of
-a campaign is kept by the campaign's store.
+An account is for one data subject or data set, one audience, and one neighbouring relation. The budget of an account,
+and the rule that adds up charges, are fixed when the account is registered. A charge that exceeds the budget is refused
+before any data are touched, and changes nothing. The class `Ledger` is kept in memory; the ledger of a campaign is kept
+by the campaign's store.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Charge:
 
     Args:
         account: the account of the data set.
-        events: all releases of the campaign, a list fixed before the first of them.
+        events: the events of all releases of the campaign. The list is fixed before the first release.
         delta: under the rule "basic", the delta at which concentrated events, zCDP and Gaussian, are converted to an
             epsilon.
         budget: the budget of the data set, which the first campaign fixes and later campaigns may only lower.
@@ -95,8 +95,8 @@ class Charge:
 
 @dataclass
 class _Entry:
-    """The filter and the events of an account. The filter holds the running total, so a charge takes the same time
-    however many came before.
+    """The filter and the events of an account. The filter holds the running total, so the time of a charge does not
+    depend on the number of earlier charges.
     """
 
     filter: Filter

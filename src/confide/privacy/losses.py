@@ -1,9 +1,9 @@
 """Privacy losses: how much one neighbour step may change the law of an output, and the proved conversions between such
 losses.
 
-Every conversion rounds towards less privacy: a returned epsilon, rho or delta is an upper bound of the exact number,
-tight to one or two ulps. The exact number is the result of the conversion at exactly the given doubles. Doubles are
-used only to guess the result, and ball arithmetic (python-flint's `arb`) certifies it. A positive delta below the
+Every conversion rounds towards less privacy: a returned epsilon, rho or delta is an upper bound of the exact number, at
+most one or two ulps above it. The exact number is the result of the conversion at exactly the given doubles. Doubles
+are used only to guess the result, and ball arithmetic (python-flint's `arb`) certifies it. A positive delta below the
 smallest double is returned as that double.
 """
 

@@ -6,7 +6,8 @@ which the noise is added. A primitive therefore knows the exact cost of its draw
 before it draws. A draw that exceeds its line raises `Overspent`, and nothing is published.
 
 The meter proves that the draws together cost no more than the charge. The meter does not prove that a number to which
-noise is added moves by at most the declared sensitivity. The audit checks this. A meter serves one attempt of one run.
+noise is added moves by at most the declared sensitivity. The audit checks the declared sensitivities. A meter is used
+for one attempt of one run only.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Meter:
 
     Args:
         lines: the lines of the charge, with different names.
-        strict: True to refuse a draw that no line pays for; False to note it only.
+        strict: True to refuse a draw that no line pays for; False to allow the draw and only note it.
         mechanism: the mechanism that runs; None for a meter without a mechanism.
 
     Raises:
@@ -120,7 +121,7 @@ class Meter:
         Args:
             line: the name of the line; None if the charge has one line only.
             cost: the cost of one draw.
-            stream: the name of the stream from which all these draws are made at once.
+            stream: the name of the stream from which all these draws are made, in one request.
             count: the number of draws, each of the cost `cost`.
             group: for a line of parallel groups, the group of people whose records the draws are about.
 

@@ -6,8 +6,8 @@ randomness to protect somebody would fail an audit: the published numbers would 
 draws are the same.
 
 A public seed is drawn after all reports have arrived, and gives each participant a whole number. If more participants
-ask for an item than there are units, these numbers decide who gets none. No participant may know their public number
-before they report. Once the seed is published, everybody can check everybody's public number.
+ask for an item than there are units, these numbers decide who gets none. Participants must not know their public
+numbers before they report. Once the seed is published, everybody can check everybody's public number.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ def _opened(noise: Noise, stream: Stream) -> Noise:
 
 
 def public_split(noise: Noise, people: int, *, stream: Stream) -> NDArray[np.bool_]:
-    """Split people into two groups at random, as an array with floor(people/2) entries False and the others True.
+    """Split people into two groups at random, as an array with floor(people/2) entries False and all other entries
+    True.
 
     Args:
         noise: the noise of the run.
         people: the number of people, >= 0.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
 
     Source: spec truthful_regression 4.1, step 2.
 
@@ -63,7 +64,7 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
     Args:
         noise: the noise of the run.
         count: the number of bytes.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
     """
     alike = np.ones((1, 256), dtype=np.int64)
     drawn = _opened(noise, stream).channel(alike, np.zeros(count, dtype=np.int64), stream=stream)
@@ -78,7 +79,7 @@ def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
 
     Args:
         noise: the source of the bits.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
     """
     return public_bytes(noise, _BYTES, stream=stream).hex()
 

@@ -105,7 +105,7 @@ class ReportBook:
         """All entries of the book, oldest first.
 
         Raises:
-            InvalidInput: the file is no book of reports, or others may read it.
+            InvalidInput: the file is not a book of reports, or others may read it.
         """
         if not self.path.exists():
             return ()
@@ -186,7 +186,7 @@ class ReportBook:
             return report
 
     def _locked(self) -> AbstractContextManager[None]:
-        """A lock that admits one writer at a time, because two writers at once would draw twice."""
+        """A lock that admits one writer at a time, because two simultaneous writers would draw two reports."""
         return locked("book", self.path.with_suffix(".lock"))
 
     def _write(self, answers: tuple[Answer, ...]) -> None:

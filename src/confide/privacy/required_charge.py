@@ -1,16 +1,16 @@
 """A check that the ledger's charge covers the privacy promises of a mechanism. A mechanism states both its charge and
 its promises, and the two must agree.
 
-A mechanism that promises epsilon = 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over.
-Before a charge, the price of the events, which is their cost by the filter's own rules (`filter.price`), is therefore
-compared with each promise.
+If a mechanism promised epsilon = 50 and were charged for 10^-9, a single run could lose fifty times a budget of 1,
+while nearly the whole budget would remain. Before a charge, the price of the events, which is their cost by the
+filter's own rules (`filter.price`), is therefore compared with each promise.
 
-For an account with the rule "basic" the check shows: a mechanism that keeps its promises loses no more than it is
-charged for. For a promise (epsilon, delta), the price of the events at that delta is at least as large in both numbers.
-A charge without any delta needs, for each promise that is not pure, also a pure promise. The pure promise must be about
-the same part of the outcome or the whole outcome, and hold for an audience that sees at least as much. A pure promise
-is needed because a mechanism that promises (1, 0.05), or a rho alone, may fail with a probability for which nothing is
-charged.
+For an account with the rule "basic" the check shows that a mechanism that keeps its promises loses no more than it is
+charged for. For a promise (epsilon, delta), the price of the events at that delta must be at least as large in both
+epsilon and delta. A charge without any delta needs, for each promise that is not pure, also a pure promise. The pure
+promise must be about the same part of the outcome or about the whole outcome. It must also hold towards the same
+audience, or towards an audience that sees more. A pure promise is needed because a mechanism that promises (1, 0.05),
+or a rho alone, may fail with a probability for which nothing is charged.
 
 For an account with the rule "zcdp" the check shows that the charged rho is at least the rho of each concentrated
 promise. A promise (epsilon, delta) implies no bound on rho; for such promises the rho of the events is trusted. A Rényi

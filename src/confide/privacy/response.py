@@ -77,8 +77,8 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
 
     The weight of each other answer is ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number. The weight of
     the truth is 2^62 - (k - 1) other, where `other` is the weight of each other answer. At an epsilon near 0 the
-    rounded weights could make the truth less likely than another answer. If the truth would be less likely than another
-    answer, all answers get the weight floor(2^62 / k).
+    rounded weights could make the truth less likely than another answer. In this case all answers get the weight
+    floor(2^62 / k).
 
     Args:
         epsilon: the loss in nats, >= 0.
@@ -121,7 +121,7 @@ def randomized_response(
             the answers are.
         epsilon: the epsilon of one report, in nats, >= 0; at 0 the report is a uniformly random answer.
         noise: the source of randomness.
-        stream: the name of the draw; each name can be drawn once.
+        stream: the name of the draw; each name can be used only once.
         categories: the number k of possible answers, in 2..1024.
         line: the name of the line that pays for the reports, in the charge of the run or of the device. The reports
             must be about different people.
@@ -133,7 +133,8 @@ def randomized_response(
     Raises:
         InvalidInput: a value is outside 0..k-1, or a parameter is out of range. The error does not say which value.
 
-    Source: Warner 1965; optimal among local randomisers for a symmetric distortion: spec privacy_notions section 4.
+    Source: Warner 1965. Randomised response is optimal among local randomisers for a symmetric distortion (spec
+    privacy_notions section 4).
 
     Example:
         >>> randomized_response([1, 0, 1, 1], 3.0, Noise.simulated(2), stream="smokes").tolist()

@@ -1,9 +1,8 @@
 """Private selection with exact draws: the exponential mechanism and report-noisy-max.
 
 Both mechanisms select one of k public items with nearly the best score. One neighbour step may move the scores of all
-items at once, each by at most the sensitivity. Only the position of the selected item is released. Scores should be
-exact (counts, not counts divided by n), because the proof of privacy is about the scores as given, rounding errors
-included.
+items, each by at most the sensitivity. Only the position of the selected item is released. Scores should be exact
+(counts, not counts divided by n), because the proof of privacy is about the scores as given, rounding errors included.
 """
 
 from __future__ import annotations
@@ -56,11 +55,11 @@ def exponential_mechanism(
         epsilon: the epsilon of one draw, in nats, > 0.
         sensitivity: the largest distance by which one neighbour step can move any score, > 0.
         noise: the source of randomness.
-        stream: the name of the draw; each name can be drawn once.
+        stream: the name of the draw; each name can be used only once.
         size: number of independent draws from the same scores.
         monotone: True if every neighbour step moves all scores in one direction (counts, when a record is added or
-            removed). For monotone scores the exponent is epsilon score / sensitivity, twice as sharp at the same
-            epsilon.
+            removed). For monotone scores the exponent is epsilon score / sensitivity, which is twice as large at the
+            same epsilon.
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
@@ -68,7 +67,7 @@ def exponential_mechanism(
 
     Raises:
         InvalidInput: scores that are not finite, no items, or a parameter out of range.
-        Overspent: the line has less left than the draws cost.
+        Overspent: the line cannot pay for the draws.
 
     Source: McSherry and Talwar 2007; range and zCDP: spec query_release A2 and A3.
 
@@ -108,8 +107,8 @@ def _logits(scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: 
 
 
 def _used(epsilon: float) -> float:
-    """The epsilon that the exponents use: a little less than the promised one, for rounding, and 0 where nothing is
-    left.
+    """The epsilon that the exponents use. This epsilon is the promised epsilon minus a margin for rounding, or 0 if the
+    margin is larger.
     """
     return max(0.0, epsilon - max(_ROOM, _PART * epsilon))
 
@@ -189,7 +188,7 @@ def report_noisy_max(
         epsilon: the loss in nats, > 0.
         sensitivity: the largest distance by which one neighbour step can move any score, a whole number >= 1.
         noise: the source of randomness.
-        stream: the name of the draw; each name can be drawn once.
+        stream: the name of the draw; each name can be used only once.
         monotone: True if every neighbour step moves all scores in one direction, which reduces the noise scale to
             sensitivity / epsilon.
         line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
@@ -199,9 +198,9 @@ def report_noisy_max(
 
     Raises:
         InvalidInput: scores that are not whole numbers, no items, or a parameter out of range.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
 
-    Source: Dwork and Roth 2014, Claim 3.9; its proof holds word by word on the integers (spec query_release A3).
+    Source: Dwork and Roth 2014, Claim 3.9; its proof holds word for word on the integers (spec query_release A3).
 
     Example:
         >>> report_noisy_max([120, 95, 3], 1.0, 1, Noise.simulated(1), stream="winner")

@@ -35,16 +35,16 @@ class ShareEstimate:
 
     Args:
         shares: (m,) unbiased estimates; they sum to 1 and may lie outside [0, 1].
-        errors: (m,) standard errors, from sampling and randomisation together, of the estimates as shares of a
-            population from which the n people were drawn at random.
-        randomization_errors: (m,) standard errors, from the randomisation alone, of the estimates as shares among these
-            n people.
+        errors: (m,) standard errors of the estimates as shares of a population from which the n people were drawn at
+            random. These standard errors include sampling and randomisation.
+        randomization_errors: (m,) standard errors of the estimates as shares among the n people themselves. These
+            standard errors include the randomisation alone.
         covariance: (m, m) covariance of the estimates as shares of the population; its diagonal is the square of
             `errors`.
         people: the number n of reports.
         misfit: p-value of a chi-square test, valid for many reports. The hypothesis is that some shares, possibly
-            negative, explain the frequencies of the reports. None unless there are more kinds of reports than true
-            answers.
+            negative, explain the frequencies of the reports. The value is None unless there are more kinds of reports
+            than kinds of true answers.
     """
 
     shares: _Array
@@ -56,8 +56,8 @@ class ShareEstimate:
 
     @property
     def possible(self) -> bool:
-        """Whether all estimated shares are in [0, 1]. The estimate of a share near 0 is below 0 half of the time, by
-        chance.
+        """Whether all estimated shares are in [0, 1]. By chance, the estimate of a share near 0 is below 0 in half of
+        all cases.
         """
         return bool(self.shares.min() >= -_ROUNDING)
 

@@ -1,4 +1,4 @@
-"""Sparse vector: find the first answer above a threshold, for one epsilon however many answers there are.
+"""Sparse vector: find the first answer above a threshold, at the cost of one epsilon for any number of answers.
 
 Only the index of the first answer above the threshold is released: not the answers, not their distances from the
 threshold, and not the threshold's noise.
@@ -54,14 +54,14 @@ class SparseVector:
     strictly above the noisy threshold.
 
     Proof of privacy for neighbours D and D'. Fix the index at which the mechanism halts, and map the threshold's noise
-    z under D to z + Delta under D'. Answers under D' are higher by at most Delta. Each answer BOT under D is therefore
-    at least as likely under D'. The gap between answer and threshold moves by at most 2 Delta, so the TOP costs the
-    factor e^(2 Delta/scale) = e^e2. The shift of z by Delta changes the density of z by at most the factor
-    e^(Delta/scale) = e^e1.
+    z under D to z + Delta under D'. Answers under D' are higher by at most Delta. For each answer before the halt, BOT
+    is therefore at least as likely under D' as under D. The gap between answer and threshold moves by at most 2 Delta,
+    so the TOP costs the factor e^(2 Delta/scale) = e^e2. The shift of z by Delta changes the density of z by at most
+    the factor e^(Delta/scale) = e^e1.
 
     For `monotone` answers the gap moves by at most Delta, so noise of scale Delta/e2 suffices for each answer. If
-    answers rise from D to D', the gap moves by Delta - (rise) <= Delta. If answers fall, z is not shifted: each BOT
-    becomes only likelier, and the TOP costs its own fall of at most Delta.
+    answers rise from D to D', the gap moves by Delta - (rise) <= Delta. If answers fall, z is not shifted. Each BOT
+    then only becomes more likely, and the TOP costs only the fall of its own answer, which is at most Delta.
 
     On the integers the same proof holds with sums in place of integrals. "continuous" noise is added and rounded on one
     grid, and Delta is rounded up to that grid. The threshold's rounded noise shifts by a multiple of the grid, and the
@@ -280,7 +280,7 @@ class SparseVector:
 
         Raises:
             Refused: more armings than were declared.
-            Overspent: the line has less left than an arming costs.
+            Overspent: the line cannot pay for an arming.
         """
         if whole("arming", arming) >= self.armings:
             raise Refused(f"arming {arming}, counted from 0, is not charged",
@@ -406,13 +406,13 @@ class SparseVector:
             failure_probability: the probability beta that the guarantee fails, in (0, 1).
             bound: "exact" for the least alpha on the worst stream of answers; "tails" for the sum of the quantiles of
                 both noises; "lemma" for the bound 8 Delta (ln k + ln(2/beta))/epsilon, as printed in Wu 2017.
-            baseline: an accuracy alpha that holds without any release; the guarantee is vacuous if the computed alpha
-                is at least `baseline`.
+            baseline: an accuracy alpha that holds without any release. The guarantee is vacuous if the computed alpha
+                is not below `baseline`.
 
         Raises:
-            NotGuaranteed: the lemma for a split of epsilon other than halves.
-            Unsupported: the exact bound would take too long, which happens if one noise has 2,000 times the scale of
-                the other or more.
+            NotGuaranteed: the bound "lemma" is requested, but epsilon is not split into two halves.
+            Unsupported: the exact bound would take too long, which happens if the scale of one noise is 2,000 times the
+                scale of the other noise or more.
         """
         k, beta = whole("queries", queries, at_least=1), fraction("failure_probability", failure_probability)
         one_of("bound", bound, ("exact", "tails", "lemma"))
@@ -537,7 +537,7 @@ def _number(field: str, value: object) -> float | Fraction:
 
 
 def _up(scale: Fraction) -> float:
-    """The least double that is not below a rational number; infinity if there is none."""
+    """The least double that is not below a rational number; infinity if no finite double is large enough."""
     try:
         return float_up(scale)
     except OverflowError:

@@ -106,11 +106,11 @@ def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
 
 def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
     """The largest l1 distance by which one participant can move all finished block sums together. The steps form
-    rounds, and each participant has one step in each round, their slot.
+    rounds, and each participant has one step in each round, which is called their slot.
 
-    In at most `bids` rounds the participant may add one to one counter in their slot, on each of the two neighbouring
-    data sets. The simple bound 2 C h, with C bids and depth h, assumes a block on every level; this function counts
-    only the blocks that exist.
+    In their slot the participant may add 1 to one counter. They may do so in at most `bids` rounds, on each of the two
+    neighbouring data sets. The simple bound 2 C h, with C bids and depth h, assumes a block on every level; this
+    function counts only the blocks that exist.
 
     Args:
         horizon: the number N of steps, a multiple of `rounds`.
@@ -120,8 +120,9 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
         add_remove: True if neighbours differ by the participant's presence, instead of by their record.
 
     Returns:
-        Let the membership of a step be the number of finished blocks that contain the step. The result is twice the
-        largest sum of memberships, over all slots and choices of C rounds, and once this sum with `add_remove`.
+        Let the membership of a step be the number of finished blocks that contain the step. Consider the largest sum of
+        memberships over all slots and all choices of C rounds. The result is twice this sum, or with `add_remove` the
+        sum itself.
 
     Source: spec allocation 2 (optional free gain).
 
@@ -140,7 +141,7 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
 
 def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
     """The squared l2 distance by which one participant can move all finished block sums together, for Gaussian noise.
-    The steps form rounds, and each participant has one step in each round, their slot.
+    The steps form rounds, and each participant has one step in each round, which is called their slot.
 
     For C bids, a tree of depth h, and N/R slots in each round, the squared distance Delta2^2 is:
 

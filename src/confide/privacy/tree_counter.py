@@ -1,4 +1,4 @@
-"""Tree counter: running counts of streams, published at every step, for one epsilon however many steps there are.
+"""Tree counter: running counts of streams, published at every step, at the cost of one epsilon for all steps together.
 
 The clock that counts the steps is public. All counters are fed together at every step, zeros included, and each step
 draws exactly one noise per counter. A step that was skipped because nothing happened would reveal that nothing
@@ -351,7 +351,7 @@ class TreeCounter:
                 only.
 
         Raises:
-            Overspent: the line has less left than a run of this counter costs.
+            Overspent: the line cannot pay for a run of this counter.
         """
         return open_session(noise, lambda scales: self.cost_at(scales["block"]), {"block": self.part}, stream=stream,
                             line=line)
@@ -372,7 +372,7 @@ class TreeCounter:
                 only.
 
         Raises:
-            Overspent: the line has less left than a run of this counter costs.
+            Overspent: the line cannot pay for a run of this counter.
         """
         return RunningCounter(self, self.open(noise, stream, line=line), as_stream(stream))
 
@@ -387,7 +387,8 @@ class TreeCounter:
         return RunningCounter(self, session, as_stream(stream), part)
 
     def draw(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> _Integers:
-        """All the noise of a run, in units of 2^-grid and in a few large draws, for `count` or a compiled loop.
+        """All the noise of a run, in units of 2^-grid, for `count` or a compiled loop. The noise is requested in a few
+        large draws.
 
         Args:
             noise: the source of the noise.
@@ -406,7 +407,7 @@ class TreeCounter:
         Args:
             session: the session that `open` returned.
             size: shape of the result, (k, number of steps).
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
         """
         return self._draw(session, size, as_stream(stream), None)
 
@@ -491,7 +492,7 @@ class TreeCounter:
             failure_probability: probability gamma that the bound fails, in (0, 1).
             bound: "chernoff" (the default for Laplace noise), "single_sum" or "source" (all for Laplace noise only);
                 "gaussian" (the default for Gaussian noise); "exact", the least bound, for noise on the integers.
-                "source" gives each of the k counters the failure probability gamma/(2k), as the published auction does.
+                "source" gives each of the k counters the failure probability gamma/(2k), as in the published auction.
 
         Raises:
             NotGuaranteed: a bound that is not proved for this noise.
@@ -539,7 +540,8 @@ class TreeCounter:
 
         Args:
             failure_probability: probability gamma that the bound fails, in (0, 1).
-            bound: the name of the bound, as in `error_bound`; the default bound if left out.
+            bound: "chernoff", "single_sum", "source", "gaussian" or "exact" (see `error_bound`); the default bound if
+                left out.
         """
         error = self.error_bound(failure_probability, bound)
         source = (Source(document=_SOURCE, statement="Theorem 4.2.4", spec=_SPEC) if bound == "source" else
@@ -617,7 +619,7 @@ def _squared(l1_sensitivity: int, horizon: int, arity: int, exposure: int | None
 
 
 def _root_up(square: Fraction) -> float:
-    """The least double whose square is at least a rational number, or the next double after it."""
+    """The least double with a square of at least a rational number, or the next larger double."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

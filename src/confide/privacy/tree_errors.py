@@ -1,4 +1,5 @@
-"""The exact law of a tree counter's largest error for noise on the integers, computed through the tree level by level.
+"""The exact law of a tree counter's largest error for noise on the integers. The computation goes through the tree
+level by level.
 
 All block noises are independent. Let E be a bound on the error. Let I_l(x) be the probability that every estimate
 strictly inside a block of level l has an error of at most E, given that the blocks before this block have contributed

@@ -128,7 +128,7 @@ def _curvature(power: float, pull: Array, s: Array) -> Array:
 
 
 def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
-    """The point where the density w is largest on [low, high]; an approximation from above is enough.
+    """The point where the density w is largest on [low, high]. The result may be an approximation from above.
 
     For s >= 0 the term 2 k s / (1 - s^2) of h' lies between k s / (1 - s) and twice that value. If k s / (1 - s) takes
     the term's place, h' has the closed-form root in the first lines of the code, which is to the right of the peak.
@@ -143,7 +143,8 @@ def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -
 
 
 def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and little more.
+    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and is hardly longer
+    than necessary.
 
     To the right of the peak the curvature grows, so Taylor's parabola at the peak is above h. To the left of the peak,
     the better of two bounds on h gives a first point: the parabola of the least curvature, or a bound from the
@@ -224,7 +225,7 @@ def gaussian_circle_mean(sigma: float, bound: float, reach: Array, y: Array) -> 
     least is the least possible |y - reach s|, the integrand is below exp(-32) of its peak.
 
     Args, Returns:
-        As `gaussian_ball_mean`.
+        The same as in `gaussian_ball_mean`, without `dimension`.
     """
     with np.errstate(all="ignore"):
         size = np.abs(y)
@@ -356,8 +357,8 @@ def _rate(law: LogMass, c: float, s: Array) -> Array:
 
 
 def _peak(law: LogMass, c: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
-    """The approximate peak of h on [low, high], by Newton's method from the peak for the uniform prior, which is never
-    to the right of it.
+    """The approximate peak of h on [low, high]. Newton's method starts at the peak for the uniform prior, which is
+    never to the right of the peak of h.
     """
     last = np.minimum(high, BELOW_ONE)
     peak = start = ball_peak(law.power, tilt, pull, np.full_like(low, -1.0), np.ones_like(high))
@@ -373,7 +374,9 @@ def _peak(law: LogMass, c: float, tilt: Array, pull: Array, low: Array, high: Ar
 def _cut_window(
     law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, low: Array, high: Array
 ) -> tuple[Array, Array]:
-    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and little more."""
+    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and is hardly longer
+    than necessary.
+    """
     rate = _rate(law, c, peak)
     slope = tilt - pull * peak - c * peak * rate
     fall, curvature = np.maximum(-slope, 0.0), pull + c * rate

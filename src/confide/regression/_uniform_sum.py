@@ -16,7 +16,7 @@ Two methods are used. The choice between the two methods depends only on the dim
 
 2. In all other cases, the method uses the Fourier series of the density of y on a period [-L, L] that contains its
    support, with the characteristic function as coefficients. The error of the Fourier series is the error of the
-   omitted terms. Each record uses as many terms as make a bound on the omitted terms 1e-8, but at most `TERMS` terms.
+   omitted terms. Each record uses so many terms that a bound on the omitted terms is 1e-8, but at most `TERMS` terms.
    For a single summand, and for two summands against a noise density with jumps, the Fourier terms decay slowly, and
    the error is up to 1e-5 of the reach near the kinks. Where the density of y is below 1e-6 of its average, a straight
    line to the end of the support replaces the series. A truthful response falls into this region of low density with
@@ -60,7 +60,7 @@ def _exactly(noise: NoiseLaw, dimension: int) -> bool:
 
 
 def uniform_sum_mean(noise: NoiseLaw, widths: Array, y: Array) -> Array:
-    """The posterior mean E[t | y]; elementwise, in an order that depends on the record alone.
+    """The posterior mean E[t | y], computed elementwise. The order of the operations depends on the record alone.
 
     Args:
         noise: law of the noise y - t.
@@ -96,8 +96,8 @@ def uniform_sum_mean(noise: NoiseLaw, widths: Array, y: Array) -> Array:
 
 
 def _exact_mean(widths: Array, bound: Array, y: Array) -> Array:
-    """The posterior mean E[t | y] under noise uniform on [-bound, bound]; the (m, n) half-widths are falling and
-    positive, with sum 1.
+    """The posterior mean E[t | y] under noise uniform on [-bound, bound]; the (m, n) half-widths are positive, in
+    falling order, with sum 1.
     """
     size = np.abs(y)
     low, high = size - bound, size + bound
@@ -107,7 +107,7 @@ def _exact_mean(widths: Array, bound: Array, y: Array) -> Array:
 
 
 def _tails(widths: Array, x: Array) -> tuple[Array, Array]:
-    """The tail F(x) = P[t > x], and the integral of F above x; the (m, n) half-widths are falling."""
+    """The tail F(x) = P[t > x], and the integral of F above x; the (m, n) half-widths are in falling order."""
     number = len(widths)
     reach, moments = [np.zeros_like(x)], [_moments_of_nothing(number, x)]
     for width in widths[::-1]:
@@ -251,7 +251,9 @@ class _Series:
             before, now = now, before
 
     def sums(self, y: Array, factors: Iterable[Array], both: bool = True) -> list[Array]:
-        """The density at the responses y, and its product with the mean noise too if `both`."""
+        """The density at the responses y. If `both` is true, the result also has the product of the density with the
+        mean noise.
+        """
         turn_c, turn_s = np.cos(self.step * y), np.sin(self.step * y)
         c, s, spare = turn_c.copy(), turn_s.copy(), np.empty(len(y))
         parts = self.terms if both else self.terms[:1]
@@ -303,8 +305,8 @@ def _key(noise: NoiseLaw) -> Hashable:
 
 @lru_cache(maxsize=64)
 def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.complex128]:
-    """(2, count + 1) values E[exp(i w z)] and E[z exp(i w z)] of the noise z at w = 0, step, ...; parts of rounding
-    size are set to zero.
+    """(2, count + 1) values E[exp(i w z)] and E[z exp(i w z)] of the noise z at w = 0, step, ...; parts that are as
+    small as rounding errors are set to zero.
 
     Each smooth piece of the density is a sum of Legendre polynomials, whose transforms are spherical Bessel functions.
     """

@@ -3,9 +3,9 @@
 No participant's record is used. Privacy is tested with neighbouring submissions that pass through the mechanism's own
 `run`. Incentives, accuracy and payments are measured on people drawn from the public model.
 
-The module also has the mechanisms with injected faults, each of which the audit must flag. The module further has the
-mechanism as printed in Cummings et al. 2015, whose estimates are not constrained to a ball. The audit of that mechanism
-shows that the printed proof of privacy fails.
+The module also has the mechanisms with injected faults, each of which the audit must flag, and the mechanism as printed
+in Cummings et al. 2015, whose estimates are not constrained to a ball. The audit of that mechanism shows that the
+printed proof of privacy fails.
 
 Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
 
@@ -102,7 +102,7 @@ def wider_ball(sound: PrivateTruthfulRegression) -> PrivateTruthfulRegression:
     estimates.
 
     Args:
-        sound: corrected mechanism; the printed mechanism has no ball.
+        sound: corrected mechanism, without faults. The printed mechanism is not suitable, because it has no ball.
     """
     setting = _WiderBall(**{each.name: getattr(sound.setting, each.name) for each in fields(Setting)})
     return replace(sound, setting=setting)
@@ -282,7 +282,7 @@ def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> boo
     a mechanism without a ball.
 
     Args:
-        mechanism: corrected mechanism; the printed mechanism has no ball.
+        mechanism: corrected mechanism. The printed mechanism is not suitable, because it has no ball.
         room: least ratio of the estimates' movement without a ball to the guaranteed bound on that movement.
     """
     setting, ridge = mechanism.setting, mechanism.payment.ridge
@@ -460,7 +460,7 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
 
 
 def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts | Laws]:
-    """The privacy examinations: the public part of a run, piece by piece, and the laws of its noise.
+    """The examinations of privacy. They cover the public part of a run, piece by piece, and the laws of its noise.
 
     Args:
         mechanism: mechanism to examine, sound or with an injected fault.

@@ -121,7 +121,8 @@ def _best_lie(
 
 
 def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
-    """A row that tests whether a participant's answer affects their payment only through the score of that answer.
+    """The audit row that tests whether a participant's answer affects their payment only through the score of that
+    answer.
 
     The run is repeated with one answer changed, with the same groups, and without noise, which could hide an effect.
     The participant's new payment must equal the payment that the old billboard gives for the new answer. The two
@@ -148,8 +149,8 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
 
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
-    """A row that tests the certain range of payments with extreme inputs: peers' estimates a million times too long,
-    all answers, and both groups.
+    """The audit row that tests the range in which all payments certainly lie. The inputs are extreme: peers' estimates
+    that are a million times too long, all answers, and both groups.
     """
     setting, far = mechanism.setting, 1e6 * (mechanism.longest_peers + mechanism.noise_scale)
     answers = np.tile(np.linspace(-1.0, 1.0, 41) * setting.response, 2)
@@ -173,8 +174,8 @@ def _mean_row(
     promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = "",
     unit: str = "", concern: Concern = Concern.ACCURACY,
 ) -> AuditRow:
-    """A row for a bound on an expectation, which fails if the mean of the runs is above the bound by more than random
-    error explains.
+    """An audit row for a bound on an expectation. The row fails if the mean of the runs is above the bound by more than
+    random error explains.
     """
     mean, runs = float(samples.mean()), len(samples)
     spread = float(samples.std(ddof=1)) / math.sqrt(runs) * float(stdtrit(runs - 1, 1.0 - _FALSE_ALARM))
@@ -237,7 +238,9 @@ def behaviour_rows(
 def _far_row(
     mechanism: PrivateTruthfulRegression, truth: Truthfulness, far: float, types: int, note: str
 ) -> AuditRow:
-    """A row that tests whether some lie pays although it moves the liar's prediction by more than the truth radius."""
+    """The audit row that tests whether some lie is profitable although it moves the liar's prediction by more than the
+    truth radius.
+    """
     currency = mechanism.payment.currency
     promise = f"largest gain of a lie that moves the liar's prediction by more than {truth.radius:.4g}"
     if math.isinf(far):
@@ -253,9 +256,10 @@ def _far_row(
 
 
 def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
-    """Audit rows about lies under an injected fault: the peers' estimates predict the opposite, twice as strongly.
+    """Audit rows about lies under an injected fault. Under this fault the peers' estimates predict the opposite of the
+    truth, twice as strongly.
 
-    Under this fault some lie pays if answers can move a prediction far.
+    Under this fault some lie is profitable if answers can move a prediction by more than the truth radius.
 
     Args:
         mechanism: mechanism that makes the payments.
@@ -272,6 +276,6 @@ def far_lies(mechanism: PrivateTruthfulRegression, seed: int) -> bool:
 
     Args:
         mechanism: mechanism that makes the payments.
-        seed: seed of the sampled people, as for `wrong_signs`.
+        seed: seed of the sampled people, which must be the same as for `wrong_signs`.
     """
     return math.isfinite(_best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None).far)

@@ -238,15 +238,15 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         return self.rule.b * (self.prior.mean_given(1) - self.prior.mean_given(0)) ** 2
 
     def interim(self, bit: int, report: int, others: tuple[float, float] = (0.0, 1.0), peers: int = 0) -> float:
-        """A player's expected payment before rounding, by enumeration of the possible reports of their peers.
+        """A player's expected payment before rounding, by enumeration of the possible reports of the player's peers.
 
         Args:
             bit: the player's bit, 0 or 1.
             report: the player's report, 0 or 1.
-            others: probabilities that another player reports 1 when that player's bit is 0, and when it is 1; (0, 1)
-                means truth.
-            peers: number of random peers; the player's prediction is compared with their mean. 0 stands for all n - 1
-                peers, and 1 for a single peer.
+            others: probabilities that another player reports 1 if that player's bit is 0, and if that bit is 1. With
+                (0, 1) all other players are truthful.
+            peers: number of random peers. The player's prediction is compared with the mean of the reports of these
+                peers. The number 0 stands for all n - 1 peers.
         """
         for name, value in (("bit", bit), ("report", report)):
             if value not in (0, 1):

@@ -190,15 +190,15 @@ class RidgeBounds(Declared):
 
     @property
     def peer_error(self) -> float:
-        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the peers' estimate, with which
-        payments compare the players' answers.
+        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the peers' estimate. Payments
+        compare the players' answers with this estimate.
 
         The bound is (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0), or longest + R0 if
-        that is less; failure is the probability that the bounds on the spectrum fail. The privacy noise does not
-        contribute to the bound, because its mean is zero.
+        this is smaller. Here failure is the probability that the bounds on the spectrum fail. The privacy noise does
+        not contribute to the bound, because its mean is zero.
 
-        Source: ours, in place of Cummings et al. 2015, Lemmas 8 and 10, where lies are divided by gamma alone and the
-        eigenvalues are those of n rows.
+        Source: ours, in place of Cummings et al. 2015, Lemmas 8 and 10, in which the effect of lies is divided by gamma
+        alone, and the eigenvalues are those of n rows.
         """
         given = self.shift(self.spectrum.rows) + self.ridge_bias + self.constraint_bias + self.truncation_bias
         sure = self.longest + self.prior_radius
@@ -209,7 +209,7 @@ class RidgeBounds(Declared):
         removes the ridge bias.
 
         The bound is (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g),
-        or longest/(1 - g) + R0 if that is less.
+        or longest/(1 - g) + R0 if this is smaller.
 
         Args:
             shrinkage: expected shrinkage g in [0, 1) under the design law (`spectrum.ridge_shrinkage`), never computed
@@ -243,7 +243,7 @@ class RidgeBounds(Declared):
 
         `noise_scale` is the scale s > 0 of the vector Laplace noise, and `variance` is E[z^2] > 0.
 
-        Source: in place of the last display in the proof of Cummings et al. 2015, Theorem 4.
+        Source: ours, in place of the last displayed formula in the proof of Cummings et al. 2015, Theorem 4.
         """
         given = self.shift(self.spectrum.rows) + self.truncation_bias + self.truthful_error(variance)
         return _noise_power(self.spectrum.dimension, noise_scale) + given**2
@@ -307,8 +307,8 @@ def largest_loss(b: float, prior_radius: float, error: float) -> float:
 
 
 def truth_radius(b: float, error: float, privacy_cost: float) -> float:
-    """The truth radius rho = e + sqrt(e^2 + tau epsilon^2 / b): no lie that moves the liar's prediction further than
-    rho can pay.
+    """The truth radius rho = e + sqrt(e^2 + tau epsilon^2 / b): no lie that moves the liar's prediction by more than
+    rho can be profitable.
 
     A lie that moves the prediction by D gains at most b D (2 e - D) in payment and tau epsilon^2 in privacy.
     """
@@ -336,8 +336,8 @@ def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
 def participation_constant(
     b: float, error: float, prior_radius: float, privacy_cost: float, *, centred: bool = False
 ) -> float:
-    """The least scoring constant a at which truthful participation pays in expectation, for players with a cost
-    coefficient up to the threshold tau.
+    """The least scoring constant a at which truthful participation is worthwhile in expectation, for players with a
+    cost coefficient up to the threshold tau.
 
     The constant is b phi(e) + tau epsilon^2. For the rule of Cummings et al. 2015, phi = (1 - w^2)/4 + e w, where w is
     2 e clipped to [max(0, 1 - 2 R0), 1 + 2 R0]. For the centred rule, phi = 2 e w - w^2 with w = min(e, R0), which is
@@ -366,8 +366,8 @@ def expected_budget(people: int, rule: ScoringRule, error: float, prior_radius: 
 
 
 def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: float) -> float:
-    """A bound on the movement of the estimate if every player lies as far as the truth radius allows, all in one
-    direction.
+    """A bound on the movement of the estimate if all players lie in the same direction, as far as the truth radius
+    allows.
 
     The bound is m E[|w'x| slack]/(gamma + lo), for any unit vector w and x uniform in the ball. The slack, the largest
     possible lie, is one-sided: upwards where w'x > 0 and downwards elsewhere. For point priors |w'x| is replaced by
@@ -404,7 +404,8 @@ def moved_by(size: int, people: int, residual: float, leverage: float) -> float:
     Args:
         size: number of records m, in 0..people.
         people: number n of people.
-        residual: absolute residual |r| of the records' answer from the honest estimate's prediction for them, >= 0.
+        residual: absolute difference |r| between the answer in the records and the prediction of the honest estimate
+            for them, >= 0.
         leverage: leverage L > 0 of the records; over people the leverage averages to the number of coefficients.
 
     Raises:
@@ -428,8 +429,9 @@ def fewest_moving(error: float, people: int, residual: float, leverage: float) -
     Args:
         error: root mean square movement of the predictions, > 0.
         people: number n of people.
-        residual: absolute residual of the records, as in `moved_by`.
-        leverage: leverage of the records, as in `moved_by`.
+        residual: absolute difference |r| between the answer in the records and the prediction of the honest estimate
+            for them, >= 0.
+        leverage: leverage L > 0 of the records.
     """
     goal = positive("error", error)
     return fewest(lambda m: moved_by(m, people, residual, leverage) >= goal, people)

@@ -65,7 +65,7 @@ class Compared:
     Args:
         estimators: mapping from a name in `RELEASES` to the estimator.
         errors: mapping from the name to the predicted squared error of a prediction.
-        chosen: name of the estimator with the least predicted error, or the name that was asked for.
+        chosen: name of the estimator with the least predicted error, or the name that the caller gave.
         ridge_payment: ridge weight of the payment estimates.
     """
 

@@ -119,7 +119,7 @@ def _distance(gram: arb_mat, cross: arb_mat, theta: arb_mat, ridge: arb, multipl
 def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float) -> list[Fraction]:
     """Ridge regression in a ball as exact dyadic numbers, within a proved distance of the exact minimiser.
 
-    The function never fails on any data. Where double precision does not suffice, the precision is raised until the
+    The function does not fail for any data. Where double precision does not suffice, the precision is raised until the
     certificate holds.
 
     Args:
@@ -164,9 +164,7 @@ def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float
 
 
 def _into_ball(theta: arb_mat, radius: arb, margin: int, *, binding: bool) -> arb_mat:
-    """Scale theta to norm R (1 - 2^-margin): up or down where the constraint is binding, and down only where it is
-    not.
-    """
+    """Scale theta to norm R (1 - 2^-margin): up or down if the constraint is binding, and only down otherwise."""
     norm = _norm(theta)
     if not norm > 0 or (not binding and norm <= radius):
         return _middle(theta)

@@ -118,10 +118,11 @@ PlainCosts = ParetoCosts | ExponentialCosts | EmpiricalCosts
 class DependentCosts:
     """A law of coefficients that depend on a person's own data: at each cost the largest tail of several laws counts.
 
-    P[c > t] is the largest over the laws, so that P[c <= t] is a lower bound on min over (x, y) of P[c <= t | x, y].
-    Coefficients must still be independent of each other given all data. If the coefficients are independent given the
-    data, the exact threshold remains valid. The number of people above the threshold is stochastically dominated by a
-    binomial number. If an unknown common factor moves all coefficients together, set `Behaviour.common_factor`.
+    P[c > t] is the largest such probability over the laws, so that P[c <= t] is a lower bound on min over (x, y) of P[c
+    <= t | x, y]. Coefficients must still be independent of each other given all data. If the coefficients are
+    independent given the data, the exact threshold remains valid. The number of people above the threshold is
+    stochastically dominated by a binomial number. If an unknown common factor moves all coefficients together, set
+    `Behaviour.common_factor`.
 
     Args:
         laws: one law for each kind of people, at least one.
@@ -155,16 +156,17 @@ class QuadraticCosts(Declared):
     2015).
 
     By Lemma 12, a player's expected costs of two answers differ by at most 2 c epsilon (e^epsilon - 1). The number 2 c
-    epsilon (e^epsilon - 1) is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The
+    epsilon (e^epsilon - 1) is at most 4 c epsilon^2 if epsilon, the total loss of the mechanism, is at most 1.25. The
     coefficient of epsilon^2 is therefore 4 c. Cummings et al. 2015 instead write f for a quarter of the cost and keep
     the coefficient c. In the class `QuadraticCosts` all amounts are in money.
 
     The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness.
     Assumption 4 bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. The
-    participation guarantee therefore still uses Assumption 1, a cost of at most (coefficient) epsilon^2.
+    participation guarantee therefore uses Assumption 1 also for these costs, which bounds the cost by the coefficient
+    times epsilon^2.
 
-    Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
-    truthful_regression section 5.
+    Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 although it uses
+    Assumption 4, erratum E14); spec truthful_regression section 5.
 
     Example:
         >>> law = QuadraticCosts(ParetoCosts(exponent=4.0))
@@ -219,8 +221,8 @@ def _allowed(people: int, misreports: float) -> int:
 
 
 def excess_probability(people: int, misreports: float, survival: float) -> float:
-    """P[more than misreports * people have a cost above t], where each person has a cost above t with probability
-    `survival`, independently.
+    """The probability that more than misreports * people people have a cost above t. Each person has a cost above t
+    with probability `survival`, independently of all other people.
 
     Args:
         people: number n of people, at least 1.
@@ -241,7 +243,7 @@ def threshold(people: int, misreports: float, failure_probability: float, costs:
     """The cost threshold up to which players are assumed to be truthful: tau_{alpha,beta} = max(tau1, tau2).
 
     tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t.
-    tau2 is the least t with P[c > t] <= alpha, where c is the cost coefficient of any one other player.
+    tau2 is the least t with P[c > t] <= alpha, where c is the cost coefficient of any single other player.
 
     Args:
         people: number n of invited people, at least 1.

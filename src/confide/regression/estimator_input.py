@@ -7,9 +7,9 @@ so that one person's cell never stops a fit.
 The privacy losses of repeated fits of the same data add up. The module keeps track of such fits where there is no
 ledger, and warns about them.
 
-Data sets are recognised by a keyed digest of their values. The key is drawn for each process. Key and digests stay in
-memory and are never written to disk. Data with other rows, other columns or another order are not recognised, nor are
-data in another process.
+Data sets are recognised by a keyed digest of their values. The key is drawn for each process. The key and the digests
+stay in memory and are never written to disk. Data with other rows, other columns or another order are not recognised,
+nor are data in another process.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Columns:
     Args:
         rows: number of rows.
         labels: name of each column; "x0", "x1", ... for columns without names.
-        named: whether the data gave the names in `labels`, all of them as text.
+        named: whether the names in `labels` come from the data, in which all of them were texts.
         read: function that reads the values, (rows, columns) in doubles; nan where a cell is not a number.
     """
 
@@ -325,8 +325,8 @@ def _role(field: str, column: str, pair: Any) -> Numeric:
 
 
 def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndarray) -> str:
-    """A private message to the holder of the data: the numbers of rows that count as null and of values that were moved
-    to a bound.
+    """A private message to the holder of the data. The message gives the number of rows that count as null, and the
+    number of values that were moved to a bound.
 
     Args:
         labels: (d,) names of the features.

@@ -62,15 +62,15 @@ class Figures:
     Args:
         loss: total privacy loss towards all other people together.
         threshold: cost threshold tau; the guarantees cover players with a cost coefficient up to tau.
-        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. The epsilon in tau epsilon^2 is
-            `PrivateTruthfulRegression.borne_epsilon`, the proved privacy loss, also where the mechanism claims no
-            privacy.
+        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. In this formula epsilon is the proved
+            privacy loss (`PrivateTruthfulRegression.borne_epsilon`), even if the mechanism claims no privacy.
         coin: value of a coin, the smallest unit of the currency, such as 0.01 for a cent. Rounding to whole coins can
             reward a lie with one coin, and can cost a participant half a coin.
-        peer_error: bound e on the error of the peers' estimate, with which payments compare the players' answers.
+        peer_error: bound e on the error of the peers' estimate. Payments compare the players' answers with this
+            estimate.
         gain: bound eta on the gain from any lie.
-        truth_radius: truth radius rho. No lie that moves the liar's prediction by more than rho can pay.
-        least_constant: least scoring constant a at which taking part pays in expectation.
+        truth_radius: truth radius rho. No lie that moves the liar's prediction by more than rho can be profitable.
+        least_constant: least scoring constant a at which taking part is worthwhile in expectation.
         expected_total: bound on the expected total payment.
         lowest: smallest possible single payment.
         highest: largest possible single payment.
@@ -103,7 +103,8 @@ class Figures:
         """The deposit that each participant pays at the start so that nobody can owe money later, in whole coins
         (smallest units of the currency).
 
-        The deposit is the size of the largest negative payment, rounded up to whole coins.
+        If the lowest possible payment is negative, the deposit is its absolute value, rounded up to whole coins.
+        Otherwise the deposit is 0.
         """
         return math.ceil(max(0.0, -self.lowest) / self.coin)
 
@@ -114,7 +115,9 @@ class Figures:
 
 
 def peer_error(mechanism: PrivateTruthfulRegression) -> float:
-    """A bound e on the error of the payment estimates, in the worse of the two groups, with the effect of clipping."""
+    """A bound e on the error of the payment estimates, for the group with the larger error. The bound includes the
+    effect of clipping.
+    """
     setting, payment = mechanism.setting, mechanism.payment
     worst = max(_peer_error(mechanism, rows) for rows in set(setting.groups))
     if payment.clip is not None:
@@ -174,8 +177,8 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
 
 
 def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float:
-    """A bound on the movement of the released estimate if all players lie as far as the truth radius allows, in one
-    direction (spec truthful_regression 7.1).
+    """A bound on the movement of the released estimate if all players lie in the same direction, as far as the truth
+    radius allows (spec truthful_regression 7.1).
 
     The result is nan unless x is uniform in the ball and predictions rise with the response.
     """
@@ -189,8 +192,8 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """The guarantees of privacy: towards other participants, towards the public, and for each part of the mechanism
-    alone.
+    """The guarantees of privacy towards other participants and towards the public, and the guarantee of each part of
+    the mechanism alone.
 
     A release that averages the payment estimates has no privacy loss of its own and is exactly as private as the
     payment estimates, so no separate guarantee covers it.

@@ -39,8 +39,8 @@ dependent on them.
 
 
 def on_grid(values: Array) -> tuple[Array, Array]:
-    """Two integers (stored as doubles) for each number in [-1, 1]: high 2^-20 + low 2^-40 is the nearest multiple of
-    2^-40.
+    """Two integers, high and low, for each number in [-1, 1], stored as doubles. The sum high 2^-20 + low 2^-40 is the
+    multiple of 2^-40 that is nearest to the number.
     """
     high = np.rint(values * _HALF)
     return high, np.rint((values - high / _HALF) * _HALF**2)
@@ -172,8 +172,8 @@ def leverages(X: Array, factor: Array) -> Array:
 def leave_one_out(
     X: Array, y: Array, index: NDArray[np.int64], fit: LeastSquares, record_map: RecordMap
 ) -> Array:
-    """Predict each player's response by the least squares fit to everybody else's records: x'theta_(-i) = (x'theta - h
-    y)/(1 - h).
+    """Predict the response of each player by the least squares fit to the records of all other players: x'theta_(-i) =
+    (x'theta - h y)/(1 - h).
 
     Args:
         X: (m, d) features of players whose records are in the fit.
@@ -183,8 +183,8 @@ def leave_one_out(
         record_map: map that clipped the records of the sums.
 
     Raises:
-        Refused: 1 - h is below 1e-10, so that only this player's record has information about some direction. The
-            message names the player's rank.
+        Refused: 1 - h is below 1e-10, which means that only this player's record has information about some direction.
+            The message names the player's rank.
     """
     scale = _scale(record_map)
     rows, responses = _rounded(X), _rounded(y / scale) * scale

@@ -96,8 +96,8 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @cached_property
     def lie_bias(self) -> float:
-        """A bound on the movement of the estimate if all players lie as far as the truth radius allows, in one
-        direction; nan where no bound is known.
+        """A bound on the movement of the estimate if all players lie in the same direction, as far as the truth radius
+        allows; nan where no bound is known.
         """
         return lie_bias(self.mechanism, self.figures.truth_radius)
 
@@ -110,7 +110,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @property
     def release(self) -> str:
-        """Name of the chosen release, one of `RELEASES`."""
+        """The name of the chosen release estimator, one of the names in `RELEASES`."""
         return next(name for name, kind in KINDS.items() if isinstance(self.mechanism.release, kind))
 
     @property
@@ -307,17 +307,17 @@ def plan(
         largest_eigenvalue: largest eigenvalue of E[x x'], where known.
         spectrum_tolerance: largest relative deviation xi of the sample spectrum that the guarantees cover.
         ridge_payment: ridge weight gamma_p of the payment estimates. By default the weight is chosen such that the
-            noise on a prediction has standard deviation R0. For the averaged release, the default is the weight with
-            the least predicted error.
+            noise on a prediction has standard deviation R0. If the release averages the payment estimates, the default
+            is the weight with the least predicted error.
         costs: law of the privacy cost coefficients; default Pareto with exponent 4.
         common_factor: whether an unknown factor may move all costs together, which makes the plan much more expensive.
         misreports: tolerated share alpha of lies and absences.
         failure_probability: probability beta that there are more lies and absences than tolerated.
-        truth_radius: wanted truth radius rho: no lie that moves the liar's prediction by more than rho pays. Give
-            either this radius or the budget.
+        truth_radius: wanted truth radius rho. No lie that moves the liar's prediction by more than rho is profitable.
+            Give either this radius or the budget.
         budget: wanted bound on the expected total payment, in the currency. Give either this bound or the truth radius.
-        centred: whether to use the centred scoring rule, which is cheaper (ours); False for the rule of Cummings et al.
-            2015.
+        centred: whether to use the centred scoring rule, which is cheaper and comes from confide; False for the rule of
+            Cummings et al. 2015.
         clip: number t in the bound R + s t at which the peers' predictions are clipped, where s is the scale of the
             noise on the payment estimates. With clipping, all payments are certainly in a bounded range; None for no
             clipping.
@@ -435,7 +435,9 @@ def _for_error(
 def _more(
     release: Release, setting: Setting, nothing: float, again: Callable[..., Any], epsilon: float | None, name: str
 ) -> list[str | Remedy]:
-    """Changes that make a prediction better than the zero vector's: a larger number of people, or a larger epsilon."""
+    """Changes that make the predictions better than the predictions of the zero vector: a larger number of people, or a
+    larger epsilon.
+    """
 
     def crowd() -> float | None:
         return first_that(lambda people: release.prediction_error(
@@ -451,8 +453,8 @@ def _more(
 def _split(
     epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str, delta: float
 ) -> tuple[float, float]:
-    """The epsilon of the release and the epsilon of the payment estimates, as given or from a total epsilon that their
-    sum never exceeds.
+    """The epsilon of the release and the epsilon of the payment estimates, either as given, or computed from a total
+    epsilon that their sum never exceeds.
     """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
         raise InvalidInput("epsilon", "is missing" if epsilon is None else "is given both as a total and in parts",
@@ -479,7 +481,7 @@ def _split(
 def _laws(
     features: int, parameter_bound: float | None, noise_bound: float | None, prior: Prior | None, noise: NoiseLaw | None
 ) -> tuple[Prior, NoiseLaw]:
-    """The public laws of the parameter and of the noise, as given or from their bounds."""
+    """The public laws of the parameter and of the noise, either as given, or as determined by the given bounds."""
     if prior is None:
         if parameter_bound is None:
             raise InvalidInput("parameter_bound", "missing", "give the bound, or a prior")
@@ -498,7 +500,9 @@ def _laws(
 
 
 def _priced(draft: PrivateTruthfulRegression, b: float) -> PrivateTruthfulRegression:
-    """The mechanism with scoring weight b, and with the least constant a at which taking part pays in expectation."""
+    """The mechanism with scoring weight b, and with the least constant a at which taking part is worthwhile in
+    expectation.
+    """
     weighted = replace(draft, payment=replace(draft.payment, rule=ScoringRule(0.0, b, draft.payment.rule.centred)))
     a = weighted.figures.least_constant
     return replace(weighted, payment=replace(weighted.payment, rule=replace(weighted.payment.rule, a=a)))

@@ -1,5 +1,5 @@
-"""The posterior mean of x'theta given a player's own record, with which the player's payment compares the peers'
-estimate.
+"""The posterior mean of x'theta given a player's own record. The player's payment compares this posterior mean with the
+peers' estimate.
 
 The response depends on theta only through t = x'theta. With f_x the law of t and g the density of the noise, the
 posterior mean is
@@ -64,7 +64,7 @@ class PosteriorMean:
     truncated Gaussian noise have short fixed quadratures, and any other noise law uses adaptive pieces. For finitely
     many points only rounding errors remain, and for a sampled prior the error is the sampling error. For a box the
     error is 1e-12 under uniform noise in up to six dimensions. In other cases of a box a Fourier series is within about
-    1e-8, or worse where one or two coordinates outweigh all others (`confide.regression._uniform_sum`).
+    1e-8, or worse where one or two coordinates are much larger than all others (`confide.regression._uniform_sum`).
 
     Args:
         prior: law of the parameter theta.
@@ -116,7 +116,7 @@ class PosteriorMean:
         return self(rows, y)
 
     def slacks(self, X: ArrayLike, y: ArrayLike, rho: float) -> tuple[Array, Array]:
-        """The largest fall and the largest rise of a response at which the prediction moves by at most rho.
+        """The largest decrease and the largest increase of a response at which the prediction moves by at most rho.
 
         Args:
             X: (n, d) features.
@@ -334,8 +334,8 @@ def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -
     log-concave w.
 
     The integration variable is the angle phi with s = sin(phi). The substitution adds a factor (1 - s^2)^(1/2) to the
-    weight and makes it smooth at the ends in every dimension. Bisection finds the interval that matters, and each side
-    of the peak gets 32 Gauss-Legendre nodes.
+    weight and makes it smooth at the ends in every dimension. Bisection finds the interval outside which w is
+    negligible, and each side of the peak gets 32 Gauss-Legendre nodes.
     """
     left, right = low, high
     for _ in range(36):
@@ -422,8 +422,8 @@ def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Ar
     ball.
 
     Isotropic priors get a product quadrature with `nodes` nodes for each of ||x||, x'theta / ||x|| and the noise, with
-    x along the first axis. Other priors get the first 8 nodes^2 points (rounded down to a power of 2) of a Sobol
-    sequence; 4096 points have an error of about one per cent.
+    x along the first axis. Other priors get the first 8 nodes^2 points (with this number rounded down to a power of 2)
+    of a Sobol sequence; 4096 points have an error of about one per cent.
     """
     count, d = whole("nodes", nodes, at_least=2), prior.dimension
     if isinstance(prior, Isotropic):

@@ -99,8 +99,8 @@ class UniformBall(Declared):
 @wire("UniformSphere", "dimension radius")
 @dataclass(frozen=True)
 class UniformSphere(Declared):
-    """The law of a parameter that is uniform on the sphere of a given radius: its length is known, its direction is
-    not.
+    """The law of a parameter that is uniform on the sphere of a given radius, so that the length of the parameter is
+    known and its direction is unknown.
 
     In one dimension the parameter is -radius or radius.
     """
@@ -125,9 +125,9 @@ class GaussianBall(Declared):
     """The law of a parameter with independent centred Gaussian coordinates, conditioned on the ball of a given radius.
 
     Example:
-        >>> round(GaussianBall(3, std=0.1, radius=1.0).second_moment, 9)  # hardly cut
+        >>> round(GaussianBall(3, std=0.1, radius=1.0).second_moment, 9)  # truncation has almost no effect
         0.03
-        >>> round(GaussianBall(3, std=1e6, radius=1.0).second_moment, 9)  # hardly anything but the cut
+        >>> round(GaussianBall(3, std=1e6, radius=1.0).second_moment, 9)  # almost uniform in the ball
         0.6
     """
 
@@ -138,8 +138,8 @@ class GaussianBall(Declared):
 
     @property
     def concentration(self) -> float:
-        """The concentration (R0/tau)^2: near 0 the law is almost uniform in the ball, and far above d the truncation
-        hardly matters.
+        """The concentration (R0/tau)^2: for a concentration near 0 the law is almost uniform in the ball, and for a
+        concentration far above d the truncation has almost no effect.
         """
         return min((self.radius / self.std) * (self.radius / self.std), 1e300)
 
@@ -416,7 +416,7 @@ class TabulatedNoise:
     """A law of noise with a density that is given at grid points and linear between them.
 
     Args:
-        grid: (k,) rising points, k >= 2; the density is zero outside of them.
+        grid: (k,) points in rising order, k >= 2; the density is zero outside the range of these points.
         density: (k,) positive values, except at the two ends, where zero is allowed; the integral must be 1 within 1e-6
             and is then rescaled.
 

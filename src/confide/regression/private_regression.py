@@ -1,9 +1,9 @@
 """A private linear regression with confidence intervals, in the interface of scikit-learn.
 
 The class runs the release of `PrivateTruthfulRegression` alone, without payments, with the same map of records, exact
-moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from the
-data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is installed,
-the estimator works in scikit-learn's pipelines and searches.
+moments, release estimators and intervals (`confide.regression.release`). The user gives the bounds, which are never
+computed from the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If
+scikit-learn is installed, the estimator works in scikit-learn's pipelines and searches.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ class PrivateRegression:
             sampling part of the intervals. The default, half the range of the response, always holds. A smaller bound
             gives shorter intervals.
         smallest_eigenvalue: public lower bound on the eigenvalues of E[x x'] of the scaled rows, for "ridge".
-        level: coverage of the noise part of each interval, and of its sampling part.
+        level: coverage of the noise part of each interval alone, and of the sampling part alone.
         noise: noise source; by default secure noise, fresh for each fit, which accepts no seed. `Noise.simulated(seed)`
-            is for studies and tests. Simulated noise draws the same numbers in every fit, and results with simulated
-            noise must not be released.
+            is only for studies and tests. Simulated noise draws the same numbers in every fit, and results with
+            simulated noise must not be released.
         ledger: ledger that is charged before a fit reads any value. If the ledger refuses, the estimator stays as it
             was.
         account: account of the ledger with the budget, for the audience "public" and the relation "replace".
@@ -251,8 +251,8 @@ class PrivateRegression:
 
         Raises:
             InvalidInput: the columns differ from the columns of the fit.
-            NotFittedError: the estimator was not fitted. The class of the error is scikit-learn's if scikit-learn is
-                loaded, and a ValueError otherwise.
+            NotFittedError: the estimator was not fitted. If scikit-learn is loaded, the class of the error is that of
+                scikit-learn; otherwise it is a ValueError.
         """
         self._check_fitted()
         features = features_of(X)
@@ -267,9 +267,9 @@ class PrivateRegression:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient R^2 of the predictions: 1 - (squared errors) / (squared deviations of y from its mean).
 
-        **A score on private data is no release.** The score depends on every row, without noise. The holder of the data
-        may look at the score, but must neither publish it nor use it to choose among fits that are published. A score
-        on public data costs no privacy.
+        **A score on private data is not a release.** The score depends on every row, without noise. The holder of the
+        data may look at the score, but must neither publish it nor use it to choose among fits that are published. A
+        score on public data costs no privacy.
 
         Args:
             X: (m, d) features, in any form that `fit` accepts.

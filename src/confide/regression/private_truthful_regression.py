@@ -229,10 +229,10 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             features: length of each feature vector, at least 1.
             parameter_bound: bound on the length of the true parameter, above 0.
             noise_bound: bound on a residual, above 0.
-            truth_radius: wanted truth radius: no lie that moves the liar's prediction by more than this radius pays.
-                Give either `truth_radius` or `budget`.
+            truth_radius: wanted truth radius. No lie that moves the liar's prediction by more than this radius is
+                profitable. Give either `truth_radius` or `budget`.
             budget: wanted bound on the expected total payment, in the currency. Give either `budget` or `truth_radius`.
-            settings: further arguments of `confide.regression.plan`, by name.
+            settings: further arguments of `confide.regression.plan`, given by keyword.
 
         Raises:
             InvalidInput: a parameter is out of range, or not exactly one of truth_radius and budget is given.
@@ -250,7 +250,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def record_map(self) -> RecordMap:
-        """The map that makes any submission usable; every record passes through it before all other steps."""
+        """The map that makes any submission usable. The map is applied to every record before all other steps."""
         return self.setting.record_map
 
     # ---- promises
@@ -283,7 +283,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return True
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """The guarantees of privacy: towards others, towards the public, and of each part alone."""
+        """The guarantees of privacy towards other participants and towards the public, and the guarantee of each part
+        of the mechanism alone.
+        """
         return privacy_guarantees(self)
 
     def events(self) -> tuple[Event, ...]:
@@ -435,8 +437,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
                 raise InvalidInput(f"billboard.{name}", "does not follow from the published noisy numbers")
 
     def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """(n,) int64 payments of all slots, in a second pass over the records: each from its own row and the
-        billboard.
+        """The payments of all invited people, (n,) int64, from a second pass over the records. Each payment follows
+        from the person's own row and the billboard.
         """
         return payments(batches, self.setting.people, lambda batch: self._payments(batch, split[batch.index], peers))
 
@@ -492,13 +494,13 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return {"payment": 0 if batch is None else int(self._payments(batch, group, billboard.peers)[0])}
 
     def interval(self, billboard: RegressionBillboard, direction: np.ndarray, level: float = 0.95) -> Interval:
-        """The interval of direction'theta around direction'coef, part by part, from the billboard alone and at no
-        privacy cost.
+        """The interval of direction'theta around direction'coef, with a separate part for each source of error. The
+        interval is computed from the billboard alone, at no privacy cost.
 
         Args:
             billboard: billboard of the run.
             direction: (d,) direction, for instance a unit vector for one coefficient.
-            level: coverage of the noise part of the interval, and of its sampling part.
+            level: coverage of the noise part of the interval alone, and of the sampling part alone.
 
         Raises:
             InvalidInput: the direction is not d finite numbers.

@@ -79,7 +79,8 @@ class Batch:
     Args:
         index: (m,) rank of each row's participant in the public list of ids.
         X: (m, d) features.
-        y: (m,) responses. A row that is not finite is the null record, and so is the record of a person without a row.
+        y: (m,) responses. A row with a number that is not finite is the null record. A person without a row has the
+            null record too.
     """
 
     index: np.ndarray
@@ -95,8 +96,8 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
             name of the answers' column. Row i belongs to the participant of index i, and a row with a cell that is not
             a finite number is null. An iterable of batches that can be iterated again also works.
         features: number d of features.
-        rows: largest number of rows in a batch; by default as many as fit a core's cache. The number affects only
-            speed.
+        rows: largest number of rows in a batch; by default as many as fit into the cache of a core. The number affects
+            only speed.
 
     Raises:
         InvalidInput: the shapes are wrong, or a column of a frame holds no numbers.
@@ -231,8 +232,8 @@ class RecordMap:
         """Usable records for payments: features X (m, d), responses y (m,), and null (m,), which is True for a null
         record. The rows of null records are zero.
 
-        The result is the same to the last bit for a record alone on the participant's device and in the operator's
-        batch.
+        A record alone on the participant's device gives the same result, to the last bit, as the record in the
+        operator's batch.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             null = ~(np.isfinite(batch.y) & np.isfinite(batch.X).all(axis=1))
@@ -322,8 +323,8 @@ def group_sums(
     Args:
         batches: batches of submissions. The first row of each participant counts.
         split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
-        rows: function from a batch to whole numbers: left rows and right entries of an `IntegerCross`, in the order of
-            the batch.
+        rows: function from a batch to two arrays of whole numbers: the left rows and the right entries of an
+            `IntegerCross`, in the order of the batch.
         empty: function that makes sums of no records.
 
     Returns:

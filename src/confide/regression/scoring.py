@@ -1,8 +1,8 @@
 """Scoring rules for peer prediction: the expected payment is largest when the report is the player's belief.
 
-A player is paid for `q`, their expectation of `p`, once `p` is known. Both rules in this module are strictly concave in
-`q`, affine in `p`, and maximal at `q` = E[p]. Since the rules are affine in `p`, mean-zero noise on `p` changes no
-expectation.
+A player reports `q`, their expectation of `p`, and is paid when `p` is known. Both rules in this module are strictly
+concave in `q`, affine in `p`, and maximal at `q` = E[p]. Since the rules are affine in `p`, mean-zero noise on `p`
+changes no expectation.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class ScoringRule(Declared):
         return np.asarray(self.a + self.b * score)
 
     def loss_of_lying(self, p_bar: ArrayLike, q_truth: ArrayLike, q_lie: ArrayLike) -> NDArray[np.float64]:
-        """The expected payment of the truth less the expected payment of the lie, b [(P - lie)^2 - (P - truth)^2];
-        negative where the lie pays.
+        """The expected payment of the truth minus the expected payment of the lie, b [(P - lie)^2 - (P - truth)^2];
+        negative if the lie is profitable.
 
         Args:
             p_bar: mean P of `p` given everything that the player knows.
@@ -101,7 +101,8 @@ def payment_range(
     rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float,
     failure_probability: float,
 ) -> tuple[float, float]:
-    """The least and the largest payment, for all players at once with probability at least 1 - failure_probability.
+    """The least and the largest payment. With probability at least 1 - failure_probability, the payments of all players
+    are in this range.
 
     The range uses |p| <= R + s Gamma_d^-1(1 - f/2). Each of the two groups' noise vectors, in units of s, is longer
     than the quantile Gamma_d^-1(1 - f/2) with probability f/2.
@@ -136,7 +137,7 @@ def payment_deviation(
     1) s for the centred rule. In the formulas q is `prediction`, ||x|| is `norm`, d is `dimension` and s is
     `noise_scale`.
 
-    All players of a group share one noise vector, so the total payment does not average the noise out.
+    All players of a group share one noise vector, so the noise does not average out in the total payment.
     """
     slope = np.abs(2 * np.asarray(prediction, np.float64) - (0.0 if rule.centred else 1.0))
     return np.asarray(rule.b * slope * np.asarray(norm, np.float64) * math.sqrt(dimension + 1) * noise_scale)

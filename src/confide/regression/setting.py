@@ -88,8 +88,8 @@ class LinearBillboard(Billboard):
       "largest_eigenvalue spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
 class Setting(Declared):
-    """The public facts of a regression before anybody answers. Privacy guarantees use only the bounds; the guarantees
-    of truthfulness and accuracy use all facts.
+    """The public facts of a regression before anybody answers. The privacy guarantees use only the bounds. The
+    guarantees of truthfulness and accuracy use all of these facts.
 
     Args:
         noise: law G of the residuals, with mean zero, inside [-M, M].
@@ -155,8 +155,8 @@ class Setting(Declared):
 
     @property
     def cuts(self) -> bool:
-        """Whether some honest answers are clipped or refused, so that the model does not describe the answers as they
-        are used.
+        """Whether some honest answers are clipped or refused, so that the model does not describe the answers that the
+        mechanism uses.
         """
         return self.answers_cut or self.response < self.parameter_bound + self.noise_bound
 

@@ -131,8 +131,8 @@ def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_p
     for rows of an isotropic law.
 
     The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. The number of rows never exceeds
-    the textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and
-    xi^2 / 3 above.
+    the textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponent is at least xi^2 / 2 for the lower tail, and
+    at least xi^2 / 3 for the upper tail.
 
     Args:
         dimension: dimension d of the rows, at least 1.
@@ -183,8 +183,8 @@ def ridge_shrinkage_error(rows: int, dimension: int, ridge: float) -> float:
     level = gamma + m * mu
 
     def trace(power: int) -> float:
-        """The mean trace E tr W^k: one eigenvalue ||x||^2 - mu, where E ||x||^2j = d/(d + 2j), and d - 1 eigenvalues
-        -mu.
+        """The mean trace E tr W^k. The matrix W has one eigenvalue ||x||^2 - mu, with E ||x||^2j = d/(d + 2j), and d -
+        1 eigenvalues -mu.
         """
         own = sum(math.comb(power, j) * d / (d + 2 * j) * (-mu) ** (power - j) for j in range(power + 1))
         return own + (d - 1) * (-mu) ** power

@@ -87,8 +87,8 @@ class StandIns:
 
     Args:
         payment: mean payment of a truthful participant.
-        low: payment that one truthful participant in twenty falls below.
-        high: payment that one truthful participant in twenty exceeds.
+        low: amount below which the payments of one in twenty truthful participants lie.
+        high: amount above which the payments of one in twenty truthful participants lie.
         lies: costs of lies, by size.
         any_ruled_out: share of people for whom at least one answer certainly loses.
     """
@@ -121,7 +121,7 @@ def stand_ins(
         mechanism: mechanism that pays the simulated participants.
         design: columns from which the participants' features are drawn.
         response: role of the answer.
-        truth_radius: truth radius rho: a lie that moves the prediction by more than rho loses.
+        truth_radius: truth radius rho. A lie that moves the prediction by more than rho certainly loses.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     noise = Noise.simulated(0)

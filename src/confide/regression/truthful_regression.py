@@ -2,8 +2,8 @@
 
 A player is paid for the accuracy of a prediction: the least squares estimate of the player's peers predicts the
 posterior mean that the player's own answer implies. Least squares is unbiased, so that truth is an exact equilibrium.
-No noise is drawn: the estimate and the factor of X'X are public, and each payment follows from these two and the
-player's own record.
+No noise is drawn: the estimate and the factor of X'X are public, and each payment follows from the estimate, the factor
+and the player's own record.
 
 Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
 
@@ -85,7 +85,7 @@ def least_squares_error(variance: float, spectrum: Spectrum) -> float:
         variance: variance sigma^2 of a residual.
         spectrum: bounds on the eigenvalues of X'X for the n rows.
 
-    Source: Cummings et al. 2015, Lemma 2, which forgets the d.
+    Source: Cummings et al. 2015, Lemma 2, which omits the factor d.
 
     Example:
         >>> rows = Spectrum.uniform_ball(rows=10_000, dimension=10, tolerance=0.2)
@@ -239,8 +239,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def record_map(self) -> RecordMap:
         """The map that makes any submitted record usable.
 
-        The map changes no answer that the model allows, and an answer beyond the model's range is no better a lie than
-        an answer at the end of the range.
+        The map changes no answer that the model allows. A lie beyond the model's range gains no more than a lie at the
+        end of the range.
         """
         radius, bound = float(self.prior.radius), float(self.noise.bound)
         return RecordMap(parameter_bound=radius, noise_bound=bound, response_bound=radius + bound)
@@ -255,8 +255,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     @cached_property
     def informativeness(self) -> float:
-        """The ratio E[q^2]/E[(x'theta)^2] for x uniform in the ball: 0 where payments ignore the answers, 1 where the
-        answers determine them.
+        """The ratio E[q^2]/E[(x'theta)^2] for x uniform in the ball: 0 if the answers reveal nothing about x'theta, so
+        that payments ignore the answers, and 1 if the answers determine x'theta.
         """
         return informativeness(self.prior, self.noise)
 
@@ -366,8 +366,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
         """The first pass over the records, which computes the public billboard.
 
-        Arguments and refusals are as for `run`, except that this pass does not refuse a player with an answer that no
-        other record predicts.
+        The arguments and the errors are the same as in `run`, except that this pass does not refuse a player with an
+        answer that no other record predicts.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -414,8 +414,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def predictions(
         self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
     ) -> np.ndarray:
-        """The prediction p for each given player by the estimate without the player's record, shape (m,); arguments as
-        in `exact_payments`.
+        """The prediction p for each given player by the estimate without the player's record, shape (m,). The arguments
+        are the same as in `exact_payments`.
         """
         if self.groups:
             other = ~billboard.groups()[index]
@@ -460,10 +460,11 @@ def interim_utility(
 ) -> Callable[[np.ndarray], np.ndarray]:
     """A player's expected payment as a function of their report, if everybody else is truthful, by enumeration.
 
-    The mechanism is run up to the player's payment for each parameter, weighted by its posterior probability given the
-    player's own record. For each parameter the mechanism is run for each combination of the others' residuals, each of
-    which is plus or minus the noise's standard deviation. Payments are affine in the others' answers, so residuals of
-    plus or minus one standard deviation give the exact mean under any law with mean zero.
+    For each parameter the mechanism is run up to the player's payment. The payments are weighted by the posterior
+    probabilities of the parameters, given the player's own record. For each parameter the mechanism is run for each
+    combination of the other players' residuals. Each residual is plus or minus the standard deviation of the noise.
+    Payments are affine in the others' answers, so residuals of plus or minus one standard deviation give the exact mean
+    under any law with mean zero.
 
     Args:
         mechanism: mechanism with a prior of finitely many points, and at most 12 people.

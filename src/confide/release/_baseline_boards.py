@@ -200,10 +200,10 @@ class Alike:
 def alike(workload: Workload, schema: Schema | None) -> Alike:
     """Find queries that are the same function of a record, or negations of each other.
 
-    The negation of a conjunction of one literal is the opposite literal on its attribute. The negation of a predicate
-    is another predicate. In a column with two values, both of them attributes, each literal on one attribute equals a
-    literal on the other attribute: "sex = male" is "sex != female". The negation of a conjunction of two or more
-    literals is no conjunction.
+    The negation of a conjunction of one literal is the opposite literal on the same attribute. The negation of a
+    predicate is another predicate. In a column with two values, both of them attributes, each literal on one attribute
+    equals a literal on the other attribute: "sex = male" is "sex != female". The negation of a conjunction of two or
+    more literals is not a conjunction.
 
     Args:
         workload: the queries.
@@ -247,7 +247,7 @@ def alike(workload: Workload, schema: Schema | None) -> Alike:
 def _grouped(
     some: NDArray[np.int64], table: NDArray[np.generic], flipped: NDArray[np.bool_], by_columns: bool
 ) -> Alike:
-    """Group queries by equal rows of a table: queries with equal rows are the same function of a record, or negations
+    """Group queries by equal rows of a table. Queries with equal rows are the same function of a record, or negations
     of each other.
 
     Args:

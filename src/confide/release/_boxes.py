@@ -9,8 +9,8 @@ a sum or an update over a box is proportional to the box's number of cells.
 The transform works column by column: it replaces the entry of one value of the column, the pivot, by the sum over all
 values of the column. The transform has as many entries as the histogram. A conjunction of r literals is a combination
 of about 2^r entries of the transform. A literal that requires a value other than the pivot needs one entry. A literal
-that excludes a value other than the pivot needs the entry of the sum less one entry. A literal that requires the
-pivot's value needs the entry of the sum less all other entries of the column.
+that excludes a value other than the pivot needs the entry of the sum minus one entry. A literal that requires the
+pivot's value needs the entry of the sum minus all other entries of the column.
 
 Source: spec query_release C (the transform for columns of two values) and D6 (inclusion and exclusion).
 
@@ -48,7 +48,7 @@ def uniform_cells(starts: NDArray[np.int64]) -> _Floats:
     """Flat array of the cells of all blocks, each block with a uniform distribution.
 
     Args:
-        starts: (b + 1,) position of the first cell of each block, and the end.
+        starts: (b + 1,) position of the first cell of each block, and the end of the last block.
 
     Example:
         >>> uniform_cells(np.array([0, 2, 6])).tolist()
@@ -96,11 +96,11 @@ def lacking(target: float, inside: float, outside: float, close: float) -> float
     In each pass over the queries, a query with residual r (target minus answer) multiplies the mass of the side that
     must grow by e^(|r|/2). If the mass of this side is tiny, one pass changes the answer by less than `close`, as if
     the fit had converged. The fit would need more passes than allowed. The correction therefore gives this side its
-    measured mass in one step, but at most one half.
+    measured mass in one step, but never more than one half of the whole mass.
 
     Args:
         target: wanted answer to the query, as a fraction in [0, 1].
-        inside: present answer: mass of the cells that satisfy the query.
+        inside: present answer, which is the mass of the cells that satisfy the query.
         outside: mass of the other cells, 1 - inside. Both `inside` and `outside` must have a small relative error, also
             if they are small.
         close: smallest change of an answer that counts as a change.
@@ -214,10 +214,10 @@ def fit_boxes(
 
     Args:
         cells: flat array of cells; changed.
-        starts: position of the first cell of each block, and the end.
+        starts: position of the first cell of each block, and the end of the last block.
         block: (t,) block of each query.
         inverse: (t,) whether the boxes of each query hold the cells that do not satisfy the query.
-        ends: (t + 1,) position of the first box of each query, and the end.
+        ends: (t + 1,) position of the first box of each query, and the end of the last query.
         base: (c,) number of the first cell of each box within its block.
         strides: (c, g) strides of the loops of each box.
         counts: (c, g) number of steps of the loops of each box.
@@ -226,7 +226,7 @@ def fit_boxes(
         close: change of a residual (target minus answer) from one pass to the next. The passes stop when all changes
             are below `close`.
         settled: whether the last query is corrected once, in the first pass, if one of its sides has lost nearly all of
-            its mass: see `lacking`.
+            its mass (see `lacking`).
         weights: (t,) sum of the exponents of all updates by each query so far; changed in place.
     """
     blocks = len(starts) - 1
@@ -277,7 +277,7 @@ def margins(values: _Floats, starts: _Integers, columns: _Integers) -> None:
 
     Args:
         values: flat array of cells; changed in place.
-        starts: (b + 1,) position of the first cell of each block, and the end.
+        starts: (b + 1,) position of the first cell of each block, and the end of the last block.
         columns: (4, m) four numbers for each column: block (-1 for none), stride, number of values, and pivot.
     """
     for m in range(columns.shape[1]):
@@ -338,8 +338,8 @@ def _column_terms(
 
     Args:
         named: different values of the column.
-        whole: the function at values that are not named.
-        each: addition to the function at a named value.
+        whole: value of the function at column values that are not named.
+        each: number that is added to `whole` at a named column value.
         stride: stride of the column.
         size: number of values of the column.
         pivot: value of the column whose entry holds the sum over all values.
@@ -383,7 +383,7 @@ def _block_sum(
         table: flat array of the transform.
         origin: position of the block's entry with all columns at their pivots.
         firsts: (c,) position of the first term of each column.
-        ends: (c,) position behind the last term of each column.
+        ends: (c,) position after the last term of each column.
         shifts: positions of the entries of all terms, relative to the position of the pivot's entry.
         factors: factors of all terms.
         digits: scratch array of at least c entries, all 0 before and after the call.
@@ -421,13 +421,13 @@ def literal_products(
         table: flat array, as transformed by `margins`.
         origins: (b,) position of each block's entry with all columns at their pivots, which holds the block's whole
             mass.
-        columns: (4, m) description of the columns, as for `margins`.
+        columns: (4, m) four numbers for each column: block (-1 for none), stride, number of values, and pivot.
         column_of: (d,) column of each attribute, ascending.
         cell_of: (d,) value of the column that each attribute stands for; -1 if no record can have the attribute.
         index: (k, r) attributes of each query, ascending, padded with -1.
         bits: (k, r) bits that the literals require.
-        parity: whether the queries are parities. A parity multiplies -1 for each attribute that is on; a conjunction is
-            1 if all literals hold.
+        parity: whether the queries are parities. A parity is the product of a factor -1 for each attribute that is on.
+            A conjunction is 1 if all literals hold, and otherwise 0.
 
     Returns:
         (k,) means, up to rounding errors of about 2^-50.

@@ -1,8 +1,8 @@
 """The histogram of MWEM for a schema of columns: a distribution over the combinations of the columns' values.
 
-A record has one value of each column. A table with 51,200 combinations of values therefore needs 51,200 cells, for any
-number of attributes. Columns that no query joins stay independent throughout the updates, so each connected block of
-columns has its own histogram.
+A record has one value of each column. A table with 51,200 combinations of values therefore needs 51,200 cells, whatever
+the number of attributes. Columns that no query joins stay independent throughout the updates, so each connected block
+of columns has its own histogram.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ColumnBlocks:
         schema: schema of the m columns.
         block: (m,) number of the block of each column; -1 for a column that no query names.
         stride: (m,) change of the cell number within the block for a step of 1 in the value of each column.
-        starts: (b + 1,) position of the first cell of each block, and the end.
+        starts: (b + 1,) position of the first cell of each block, and the end of the last block.
     """
 
     schema: Schema
@@ -141,7 +141,7 @@ class Boxes:
         block: (t,) number of the block of each query; 0 for a query that names no attribute.
         inverse: (t,) whether the boxes of a query hold the cells that do not satisfy the query. This form is used if
             fewer cells do not satisfy the query than satisfy it.
-        ends: (t + 1,) position of the first box of each query, and the end.
+        ends: (t + 1,) position of the first box of each query, and the end of the last query.
         base: (c,) number of the first cell of each box within its block.
         strides: (c, g) strides of the nested loops of each box, the outer one first.
         counts: (c, g) number of steps of each loop, 1 for an unused loop.
@@ -202,8 +202,8 @@ class ColumnHistogram:
             strides=table[:, 1 : 1 + loops].copy(), counts=table[:, 1 + loops :].copy())
 
     def _boxes(self, workload: Workload, query: int) -> tuple[int, bool, list[_Integers]]:
-        """The block of a query, whether its boxes are inverse, and the boxes. Each box is an array of its first cell, g
-        strides and g counts.
+        """The block of a query, whether its boxes hold the cells that do not satisfy it, and the boxes. Each box is an
+        array with the number of its first cell, g strides and g counts.
         """
         if workload.kind == "predicates":
             inside = workload.truth[query][self._records]
@@ -242,7 +242,7 @@ class ColumnHistogram:
         return found
 
     def _loops(self, masks: _Masks, members: list[int]) -> Iterator[_Integers]:
-        """The boxes whose union is a product of sets of values."""
+        """The boxes that together form a product of sets of values."""
         sides = [_runs(masks[each]) if each in masks else [(0, int(self.blocks.sizes[each]))] for each in members]
         for intervals in product(*sides):
             base, loops = 0, list[tuple[int, int]]()
@@ -312,8 +312,8 @@ class ColumnHistogram:
         return np.clip((1 + out) / 2 if parity else out, 0.0, 1.0)
 
     def _pivots_of(self, workload: Workload) -> _Integers:
-        """The pivot of each column, (m,): the value that the queries name least often. The transform has no entry for
-        the pivot alone.
+        """The pivot of each column, (m,): the value that the queries name least often. In the transform, the sum over
+        all values of the column takes the place of the pivot.
         """
         if self._pivots[0] is not workload:
             schema = self.blocks.schema

@@ -100,7 +100,7 @@ def total_variation(weights: _Floats) -> float:
 
 
 def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _Floats:
-    """The weights that `fit` finds, (T,), without the information whether the fit converged.
+    """The weights that `fit` finds, (T,). The result does not show whether the fit converged.
 
     Example:
         >>> values = np.array([[True], [False], [False], [False]])
@@ -111,9 +111,9 @@ def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _F
 
 
 def most_targets(records: int) -> int:
-    """Largest number of targets to which T records may be fitted, at least 1. A fit with m targets takes about min(T,
-    m)^2 max(T, m) operations, and this number may be at most 2^38. The limit exists because every verifier of a release
-    repeats the fit.
+    """The largest number of targets, at least 1, to which the weights of T records may be fitted. A fit with m targets
+    takes about min(T, m)^2 max(T, m) operations, and this number may be at most 2^38. The limit exists because every
+    verifier of a release repeats the fit.
 
     Args:
         records: number of records, T.
@@ -293,7 +293,8 @@ class MostDrawn(Declared):
     of draws in all rounds, and then at random. DualQuery draws a query or its negation often if the answer of the
     synthetic records is far from the true answer.
 
-    If a query and its negation were both drawn in a round, their draws cancel, and only the difference counts.
+    If a query and its negation were both drawn in a round, their draws cancel, and the rule uses only the difference of
+    their numbers of draws.
     """
 
     last: Annotated[int, Parameter("number of last rounds; the rule takes queries of these rounds first",

@@ -81,7 +81,8 @@ def transform(values: _Floats, starts: _Integers) -> None:
 
     Args:
         values: flat array of cells; changed in place.
-        starts: (b + 1,) position of the first cell of each histogram, and the end; each length is a power of 2.
+        starts: (b + 1,) position of the first cell of each histogram, and the end of the last histogram; each length is
+            a power of 2.
     """
     for b in range(len(starts) - 1):
         begin, end = starts[b], starts[b + 1]
@@ -115,7 +116,9 @@ def cube_sum(cells: _Floats, origin: int, base: int, free: int) -> float:
 
 @kernel
 def cube_scale(cells: _Floats, origin: int, base: int, free: int, factor: float, shift: float) -> None:
-    """Replace every cell of a subcube, given as for `cube_sum`, by factor * cell + shift."""
+    """Replace every cell of a subcube by factor * cell + shift. The subcube is given by the same arguments as in
+    `cube_sum`.
+    """
     run = ~free & (free + 1)
     rest = free & ~(run - 1)
     subset = 0
@@ -208,8 +211,8 @@ class Blocks:
     Args:
         attributes: number of attributes, d.
         block: (d,) number of the block of each attribute; -1 for an attribute that no query names.
-        place: (d,) bit in the cell number of its block that stands for each attribute.
-        starts: (b + 1,) position of the first cell of each block, and the end.
+        place: (d,) position of each attribute's bit in the cell numbers of the attribute's block.
+        starts: (b + 1,) position of the first cell of each block, and the end of the last block.
     """
 
     attributes: int
@@ -326,7 +329,7 @@ class Cubes:
 
     Args:
         block: (t,) number of the block of each query; 0 for a query that names no attribute.
-        ends: (t + 1,) position of the first cube of each query, and the end.
+        ends: (t + 1,) position of the first cube of each query, and the end of the last query.
         base: (c,) bits that must be 1 in each cube.
         free: (c,) bits that are not fixed in each cube.
     """
@@ -381,16 +384,18 @@ def _replay(
 
     Args:
         cells: flat array of cells; changed.
-        starts: position of the first cell of each block, and the end.
+        starts: position of the first cell of each block, and the end of the last block.
         block: (t,) block of each query.
-        ends: (t + 1,) position of the first cube of each query, and the end.
+        ends: (t + 1,) position of the first cube of each query, and the end of the last query.
         base: bits that must be 1 in each cube.
         free: bits that are not fixed in each cube.
         targets: (t,) targets of the answers, as fractions.
         passes: largest number of passes.
-        close: largest change of a residual from one pass to the next at which the passes stop.
-        settled: whether a side of a query that has lost nearly all of its mass is corrected, once: see `lacking`.
-        weights: (t,) exponents of the queries so far; changed.
+        close: change of a residual (target minus answer) from one pass to the next. The passes stop when all changes
+            are below `close`.
+        settled: whether the last query is corrected once if one of its sides has lost nearly all of its mass (`lacking`
+            in `_boxes`).
+        weights: (t,) sum of the exponents of all updates by each query so far; changed in place.
     """
     blocks = len(starts) - 1
     fresh = len(targets) - 1 if settled else -1

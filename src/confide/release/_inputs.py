@@ -28,7 +28,7 @@ def flag(field: str, value: object) -> bool:
     """Check that a value is a boolean, and return it as a Python bool.
 
     Raises:
-        InvalidInput: the value is no boolean.
+        InvalidInput: the value is not a boolean.
     """
     if not isinstance(value, bool | np.bool_):
         raise InvalidInput(field, f"is of type {type(value).__name__}", "must be true or false")

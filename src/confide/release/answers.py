@@ -67,7 +67,7 @@ class TrueAnswers:
             workload or the schema refuse answers in which that field is None.
 
     Raises:
-        InvalidInput: a count is no whole number in [0, n], or the number of counts is not the number of queries.
+        InvalidInput: a count is not a whole number in [0, n], or the number of counts is not the number of queries.
     """
 
     counts: np.ndarray = field(repr=False)
@@ -122,9 +122,11 @@ def true_answers(
             shape (n, d); `Codes`; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
-        records: number of records of a table, or the public list of their ids, as for `Schema.encode`.
+        records: number of records of a table, or the public list of their ids. With None, the number of rows counts,
+            which becomes public (`Schema.encode`).
         id: name of the column of ids. With "row", the i-th row is the i-th record.
-        unusable: treatment of rows with values that their columns do not accept, as for `Schema.encode`.
+        unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error; "null"
+            replaces the row by the null record (`Schema.encode`).
         rejected: mapping to which the function adds the reason of each rejection, under the id or the row number. The
             mapping is for the operator alone. DuckDB and PostgreSQL can count the records only if `rejected` is None.
 
@@ -205,8 +207,8 @@ def _streamed(
 
 
 def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> TrueAnswers | None:
-    """The answers from counts by the query engine, or None, if the rows must be read and counted outside the engine.
-    None is returned in three cases: the table is on no engine; the workload uses many combinations of columns; or the
+    """The answers from counts by the query engine; None if the rows must be read and counted outside the engine. The
+    result is None in three cases: the table is on no engine; the workload uses many combinations of columns; or the
     engine's counts do not agree, because the table changed during the count.
     """
     query = pushed(schema, table)
@@ -300,8 +302,8 @@ def counts_of(
         workload: the queries.
         n: required number of records.
         schema: the public columns of a table.
-        one_hot: whether records must be one-hot, as for `records_of`. If True, `TrueAnswers` without a schema are
-            refused.
+        one_hot: whether records must be one-hot, that is, have exactly one attribute of each column with bins or
+            levels. If True, `TrueAnswers` without a schema are refused.
 
     Raises:
         InvalidInput: there are not n records, or the true answers belong to other queries. The errors of `records_of`

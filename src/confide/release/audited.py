@@ -170,8 +170,8 @@ def errors(
 
 
 def _strict(it: Mechanism) -> Mechanism:
-    """The same mechanism with error bounds that fail with probability `FALSE_ALARM`, so rarely that an audit may call a
-    failure a broken promise.
+    """The same mechanism with error bounds that fail with probability `FALSE_ALARM`. A failure is then so rare that an
+    audit may report it as a broken promise.
     """
     match it:
         case DualQuery():

@@ -5,8 +5,8 @@ The module also states the privacy loss that the ledger charges for each part of
 module computes the whole charge from the parameters of the mechanism, without the accountant.
 
 Only tests run the mutants. The mutants are defined in this module because the privacy meter allows runs only of mutants
-from confide's audit modules (`confide.privacy.meter.is_broken_on_purpose`). Any other mutant would be stopped before an
-audit could see its output.
+from confide's audit modules (`confide.privacy.meter.is_broken_on_purpose`). A mutant from any other module would be
+stopped before an audit could see its output.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ of the additional losses is larger than a rounding error.
 
 def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
     """Audit row that compares the ledger's charge for a whole run with the privacy loss according to the parameters.
-    Both must be equal. The function also returns control runs with twice the charge and with half of it, which the
-    audit must flag.
+    Both must be equal. The function also returns control runs with twice the charge and with half of the charge, which
+    the audit must flag.
     """
     return charge_rows(_events(it), named_charge(it))
 

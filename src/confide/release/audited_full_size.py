@@ -1,13 +1,13 @@
 """An audit at a campaign's own size: the mechanism runs on a synthetic table with the campaign's number of records, and
 on a neighbouring table.
 
-Audits of tiny mechanisms check the privacy charge for a mechanism's rules, but cannot show faults that occur only in
-large tables. In the audit at full size, the number of records, the schema, the noise and the rounds are the campaign's
-own. The workload is shortened if the comparison of a transcript would take minutes.
+Audits of tiny mechanisms check that the privacy charge is right for a mechanism's rules. Such audits cannot show faults
+that occur only in large tables. In the audit at full size, the number of records, the schema, the noise and the rounds
+are the campaign's own. The workload is shortened if the comparison of a transcript would take minutes.
 
 Both runs receive the same noisy values (a fixed transcript), so the published data must not differ. The privacy loss
-along the transcript is computed exactly for the pair of neighbouring tables. The ratio of this privacy loss to the
-charge shows by which factor the noise would have to be too small before the audit detects the fault.
+along the transcript is computed exactly for the pair of neighbouring tables. From the ratio of this privacy loss to the
+charge follows the factor by which the noise must be too small for the audit to detect the fault.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class _Replay(NamedTuple):
     """The result of a fixed-transcript audit of one pair of tables.
 
     Args:
-        share: largest privacy loss of any part of the noise, as a share of the charge for the part.
+        share: largest ratio, over all parts of the noise, of the privacy loss of a part to the charge for this part.
         shows: mapping from a part of the noise to the fraction of its noise scale below which the audit would flag the
             noise.
-        leak: description of data that became public without noise; an empty text if there are none.
+        leak: description of data that became public without noise; an empty text if no data did.
         promises: results of the audit for each privacy promise from which the other promises follow.
     """
 
@@ -185,7 +185,7 @@ def _pair(it: Mechanism, schema: Schema, seed: int) -> _Pair:
 
 
 def _fewer(it: Mechanism) -> tuple[Mechanism, Workload | None]:
-    """The mechanism with at most as many queries as a transcript may hold, and its workload."""
+    """The mechanism, with so few queries that the transcript is not too long, and its workload."""
     workload: Workload | None = getattr(it, "workload", None)
     if workload is None or getattr(it, "law", "") == "structured":
         return it, workload

@@ -83,7 +83,7 @@ class TwiceTheStep(DualQuery):
 
 
 class OneRoundLater(DualQuery):
-    """A mutant that counts its rounds from 2, so that each round is charged like the round before."""
+    """A mutant that draws in each round as in the next round, but is charged for the present round."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(t=t + 1)
@@ -99,7 +99,7 @@ class HalfThePeople(DualQuery):
 
 
 class CountsOneLevel(DualQuery):
-    """A mutant that charges every round the loss of round 2."""
+    """A mutant in which the charge for every round is the loss of round 2."""
 
     def events(self) -> tuple[Event, ...]:
         draw = BoundedRangeEvent(epsilon=round_epsilon(self.records, self.eta, 2), neighbours=Relation.REPLACE)
@@ -320,9 +320,9 @@ _DELTAS = (0.25, 0.5)  # of the pure bound: at which epsilon the hockey stick is
 
 
 def like(it: DualQuery) -> Kind:
-    """A function that makes mechanisms of the same class as a given mechanism. The function sets named parameters to
-    given values, and other parameters of DualQuery to their defaults. Parameters that only the given class has are
-    unchanged.
+    """A function that makes mechanisms of the same class as a given mechanism. The returned function takes parameters
+    as keyword arguments. All other parameters of DualQuery get their defaults, and parameters that only the given class
+    has are unchanged.
 
     Args:
         it: the campaign's mechanism, or a mutant of it.

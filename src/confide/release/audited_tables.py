@@ -1,5 +1,5 @@
 """Tiny mechanisms with the same rules as the mechanisms of campaigns, and worst-case neighbours for the tiny
-mechanisms. In a worst-case pair of data sets, the replacement of one record changes as much as possible.
+mechanisms. In a worst-case pair of data sets, the replacement of one record changes the answers as much as possible.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ def twins() -> dict[str, Mechanism]:
 
 
 def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
-    """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs, all records
-    except the replaced record are copies of one record. With columns, one record of the last pair is unusable, so that
-    the null record takes its place.
+    """Pairs of data sets of 40 records that differ in one record. The replacement of this record changes the answers as
+    much as possible. In some pairs, all records except the replaced record are copies of one record. With columns, one
+    record of the last pair is unusable, so that the null record takes its place.
 
     Args:
         it: a tiny mechanism, from `tiny` or `twins`.
@@ -134,9 +134,9 @@ def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
 
 
 def _bit_pairs(seed: int) -> Iterator[tuple[Any, Any]]:
-    """Pairs of neighbouring tables of bits. In the first pair half of the attributes are common, and in the last pair
-    all attributes are rare. In the first and the last pair, a record without attributes is replaced by a record with
-    all of them. The second pair replaces a synthetic record by its complement.
+    """Pairs of neighbouring tables of bits. In the first pair, most records have half of the attributes. In the last
+    pair, all other records are without attributes. In both of these pairs, a record without attributes is replaced by a
+    record with all attributes. The second pair replaces a synthetic record by its complement.
     """
     common = np.zeros((RECORDS, _BITS), dtype=np.bool_)
     common[:_FULL, : _BITS // 2] = True

@@ -76,8 +76,8 @@ _UNIT = Relation.REPLACE
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
-    """The common part of all baselines. Answers are an array in the order of the workload, so there is no frame of
-    rows.
+    """The common part of all baselines. The answers are an array in the order of the workload, so a run gives no frame
+    of rows.
     """
 
     records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
@@ -112,8 +112,9 @@ class _Baseline(Mechanism[B_co, None]):
 
         Args:
             data: any data that `true_answers` accepts, or `TrueAnswers` of the measured queries. Without a schema the
-                data may also be a table of any kind, with each column as a bit. If the noise is smaller with a schema,
-                records given as bits must be one-hot by the schema, and true answers must hold the schema.
+                data may also be a table of any kind, with each column as a bit. If the schema reduces the noise,
+                records given as bits must have exactly one attribute of each column with bins or levels, and true
+                answers must hold the schema.
             noise: source of noise, `Noise.secure()` for a release.
             progress: function that is called once, at the end of the release.
 
@@ -127,7 +128,7 @@ class _Baseline(Mechanism[B_co, None]):
         return self._outcome(noise, billboard=board, shares=no_shares())
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: no participant gets a share."""
+        """Nothing, because no participant gets a share."""
         return {}
 
     def check(self, billboard: Billboard) -> None:
@@ -177,7 +178,7 @@ class _Fixed(_Baseline[FixedBillboard]):
 
     @property
     def _uniform(self) -> Schema | None:
-        """The schema if all values of its columns are taken as equally likely; otherwise None."""
+        """The schema if all values of its columns are treated as equally likely; otherwise None."""
         return None
 
     @property
@@ -197,7 +198,7 @@ class AllZeros(_Fixed):
     """A baseline that treats every record as the all-zero record. On sparse data with positive queries, few mechanisms
     have a smaller average error than this baseline.
 
-    Epsilon is no input: the answers read no data, so there is no privacy loss.
+    Epsilon is no input (there is no `for_budget`), because the answers read no data and have no privacy loss.
     """
 
     one = 0.0
@@ -211,7 +212,8 @@ class Uniform(_Fixed):
     likely: a value of a column with 20 values has probability 1/20.
 
     Without a schema every attribute is on with probability 1/2. The answer is then 2^-r for a conjunction of r
-    literals, and 1/2 for a parity. Epsilon is no input: the answers read no data, so there is no privacy loss.
+    literals, and 1/2 for a parity. Epsilon is no input (there is no `for_budget`), because the answers read no data and
+    have no privacy loss.
 
     Example:
         >>> from confide.release.columns import Binned
@@ -286,8 +288,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
     measured fractions.
 
     With a schema the replacement of a record changes at most two counts of a column with bins or levels, and one count
-    of a bit. So less noise suffices. With a schema the answers are products over columns, because a record has one
-    value of each column.
+    of a bit. Therefore less noise suffices. With a schema the answers are products over columns, because a record has
+    one value of each column.
 
     The noise depends on the columns of the schema, or without a schema on the number of attributes. The noise does not
     depend on the queries. With a schema, each record must have exactly one attribute of each column with bins or
@@ -345,8 +347,9 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted[NoisyBillboard]):
     """A baseline that adds independent noise to the count of every query. If two queries determine each other, only one
-    of them is measured. Such pairs are one query under two names, and a query and its negation. For example, "sex =
-    male" and "sex = female" are negations if the column has only the values male and female.
+    of them is measured. Two queries determine each other if they are the same query under two names, or if one is the
+    negation of the other. For example, "sex = male" and "sex = female" are negations if the column has only the values
+    male and female.
 
     Let j be the number of measured queries. The noise distribution `law` has three values:
 
@@ -371,7 +374,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         >>> pairs = Workload.conjunctions([[0, 1], [0, 2], [1, 2], [0, 3]], attributes=4)
         >>> round(NoisyAnswers(records=100, workload=pairs, epsilon=1.0, delta=1e-3).noise_std, 3)  # 2.5747 sqrt(4)
         5.149
-        >>> smokers = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)  # and all others
+        >>> smokers = Workload.conjunctions([[0], [0]], [[True], [False]], attributes=1)  # smokers, and non-smokers
         >>> NoisyAnswers(records=100, workload=smokers, epsilon=0.5, delta=0.0, law="laplace").noise_scale
         2.0
     """

@@ -1,5 +1,5 @@
-"""The privacy loss of DualQuery by four calculators, and the largest step size, number of rounds or number of samples
-within a budget.
+"""The privacy loss of DualQuery, computed by four calculators, and the largest step size, number of rounds or number of
+samples within a budget.
 
 Round t draws s queries. Each draw is an exponential mechanism of range eps_t = 2 eta (t - 1)/n, where eta is the step
 size and n the number of records. When one record is replaced, the difference between the logits of a query q and of its
@@ -74,7 +74,8 @@ _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, rela
 
 @renamed(n="records")
 def draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
-    """The privacy events of a run: for each round from the second on, `samples` draws with the epsilon of this round.
+    """The privacy events of a run: for each round from the second on, `samples` draws each with the epsilon of its
+    round.
 
     Args:
         records: number of records of the data, public. Neighbouring data sets differ by the replacement of one record.
@@ -202,7 +203,7 @@ def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: flo
     each draw.
 
     Example:
-        >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
+        >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # Wu 2017 states epsilon = 1
         >>> for name, value in found.items():
         ...     print(f"{name}: {value:.6f}")
         zcdp: 0.319555
@@ -369,8 +370,8 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 
     Args:
         fits: exact condition, which is slow to check.
-        nearly: approximate condition, from closed forms in doubles without the additions for rounding. The threshold of
-            the approximate condition is the start of the search.
+        nearly: approximate condition, from closed forms in doubles without the additions for rounding. The search
+            starts at the largest number at which the approximate condition holds.
         end: the largest number that is tried.
     """
     low, high = 0, end + 1
@@ -390,8 +391,8 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 
 
 def _about(records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
-    """An approximate cost in doubles, in the unit in which the calculator compares: rho for "zcdp", epsilon for all
-    other calculators.
+    """An approximate cost in doubles, in the unit in which the calculator compares a run with its budget. This unit is
+    rho for "zcdp", and epsilon for all other calculators.
     """
     slope, last, log = 2.0 * eta / records, rounds - 1.0, -math.log(delta) if delta else math.inf
     ones: float = slope * last * rounds / 2.0 + ROOM * last
@@ -415,7 +416,7 @@ def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> 
     Args:
         cost: increasing function from a step size to its cost.
         budget: largest cost, in the unit of `cost`.
-        near: initial guess; 0 for none.
+        near: initial guess of the step size; 0 if there is no guess.
     """
     width = _CLOSE / 4.0
     while near and width < 1e-3:

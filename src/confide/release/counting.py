@@ -141,9 +141,9 @@ def weigh_queries(
     words: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool, first: int, last: int,
     out: np.ndarray,
 ) -> None:
-    """Set out[first:last] to a total weight of records for each query. For a conjunction this is the weight of the
-    records that satisfy it. For a parity this is the weight of the records with an odd number of ones, which do not
-    satisfy it.
+    """Set out[first:last] to a total weight of records, one number for each query. For a conjunction this is the weight
+    of the records that satisfy it. For a parity this is the weight of the records with an odd number of ones, which do
+    not satisfy it.
 
     Args:
         words: packed bits, uint64 (d, w).
@@ -338,7 +338,7 @@ def _predicates(workload: Workload, records: PackedBits | Codes, weights: np.nda
 
 
 class _Groups:
-    """The queries grouped by the columns that they name. All groups of queries are public."""
+    """The queries grouped by the columns that they name. The groups are public."""
 
     def __init__(self, workload: Workload, schema: Schema) -> None:
         none = len(schema.columns)
@@ -359,7 +359,7 @@ class _Groups:
         return float(_ROW * rows * len(self.members) + _CELL * self.cells.sum() + _LOOKUP * len(self.order))
 
     def answers(self, cells: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The total weight of the rows of cells that satisfy each query."""
+        """The total weight of the rows that satisfy each query. Each row has the cells of one record."""
         columns = np.zeros((cells.shape[1] + 1, len(cells)), np.uint16)
         columns[:-1] = cells.T
         out = np.zeros(len(self.order))

@@ -49,7 +49,8 @@ def usual(
         eta: given step size, or None.
         rounds: given number of rounds, or None.
         samples: given number of draws a round, or None.
-        over: schema or workload from which the number of attributes is read; None stands for at most 300 attributes.
+        over: schema or workload from which the number of attributes is read; with None, the default for at most 300
+            attributes is used.
 
     Example:
         >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
@@ -127,10 +128,10 @@ def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe:
     number of possible records. With the form "replay" the measured errors fell as 1/T, faster than 1/sqrt(T) in the
     theorem, until noise dominated. The default T of the form "replay" therefore solves b(T) ln k = 0.1 n ln|X| / T.
 
-    The factor 0.1 was chosen on synthetic tables only. These tables ranged from six columns of 3 values to four columns
-    with 51,200 cells together, and included a table of ten bits. The workloads had 175 to 17,802 queries, n from 1,000
-    to 100,000, and epsilon from 1/4 to 4. On the synthetic tables the mean error at the default T was typically 1.05
-    times, and at most 1.4 times, the mean error at the best T among 5, 10, 20, ..., 320.
+    The factor 0.1 was chosen on synthetic tables only. The smallest of these tables had six columns of 3 values, the
+    largest had four columns with 51,200 cells together, and one was a table of ten bits. The workloads had 175 to
+    17,802 queries, n from 1,000 to 100,000, and epsilon from 1/4 to 4. On the synthetic tables the mean error at the
+    default T was typically 1.05 times, and at most 1.4 times, the mean error at the best T among 5, 10, 20, ..., 320.
 
     Args:
         n: number of records.

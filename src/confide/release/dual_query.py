@@ -1,6 +1,6 @@
 """`DualQuery`: synthetic records that answer a fixed list of counting queries, from a game between queries and records.
 
-In each round a query player draws queries and negated queries, with a preference for those to which the synthetic
+In each round a query player draws queries and negated queries, with a preference for queries to which the synthetic
 records so far give too low an answer. The draws are exact samples of an exponential mechanism. After the draws an
 optimiser finds a record that satisfies many of the drawn queries. Only the draws read the private data.
 """
@@ -229,7 +229,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             rounds: number of rounds T, or None.
             samples: number s of draws in each round, or None.
             calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure"; None for "zcdp", or "pure" if delta is 0.
-            free: rule for the values of attributes that are in no drawn query, as for the class.
+            free: rule for the values of attributes that are in no drawn query of a round: "zeros", "random" or
+                "marginals".
             marginal_share: share of rho for the one-way marginals, in (0, 1), if the rule is "marginals"; usually 0.05
                 to 0.1.
             others: further parameters of the class.
@@ -326,7 +327,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     @cached_property
     def _reachable(self) -> tuple[NDArray[np.int32], ...]:
-        """The one-hot groups, without attributes that no value of the column reaches."""
+        """The one-hot groups, without the attributes that no record can have."""
         cells = np.zeros(0) if self.schema is None else self.schema.cell_of
         return tuple(members[cells[members] >= 0] for members in self.groups)
 
@@ -383,7 +384,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                              diagnostics=diagnostics)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the custodian's people get no shares."""
+        """Nothing, because no participant gets a share."""
         return {}
 
     def _read(self, data: Any) -> _Data:
@@ -497,7 +498,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         programs read no private data.
 
         Raises:
-            InvalidInput: the billboard does not fit the mechanism, as in `check`.
+            InvalidInput: the billboard cannot come from a run of this mechanism (`check`).
         """
         self.check(billboard)
         rounds = self._board(billboard).rounds
@@ -565,7 +566,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                                "must be all remaining samples, or the figure of a linear program")
 
     def _least_bound(self, samples: Netted, value: int) -> float:
-        """A lower limit on the upper bound that a round may report. For confide's own oracles the provable bound is
+        """The least number that a round may report as its upper bound. For confide's own oracles the provable bound is
         known.
         """
         if self.queries.kind == "predicates":
@@ -593,7 +594,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
 
 def _clauses(samples: Netted) -> float:
-    """The number of samples that a record can still satisfy, where a query and its negation that cancel count once."""
+    """An upper limit on the number of samples that any record satisfies. A query and its negation that cancel count as
+    one sample.
+    """
     return float(samples.constant + samples.weights[samples.weights > 0].sum())
 
 

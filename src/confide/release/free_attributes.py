@@ -1,10 +1,10 @@
 """Free attributes: attributes in no drawn query of a round, so that the best response does not determine their values.
 A public rule sets these values.
 
-The rule "zeros" is for sparse data, and the rule "random" for dense data. The choice must follow from public knowledge,
-since a choice by looking at the data would leak information. The rule "marginals" draws each bit from a noisy one-way
-marginal. The one-way marginals are measured once, before round 1, and the measurement is charged. The randomness of
-"random" and "marginals" is public: it follows from a seed and the number of the round.
+The rule "zeros" is for sparse data, and the rule "random" for dense data. The choice between these rules must follow
+from public knowledge, since a choice that depends on the data would leak information. The rule "marginals" draws each
+bit from a noisy one-way marginal. The one-way marginals are measured once, before round 1, and the measurement is
+charged. The randomness of "random" and "marginals" is public: it follows from a seed and the number of the round.
 
 Source: Wu 2017, section 3.6; spec query_release D4.
 """
@@ -138,9 +138,9 @@ def default_record(
         attributes: number of attributes, d.
         seed: public seed of the pseudorandom numbers.
         t: number of the round, from 1. Each round has its own public randomness.
-        groups: one-hot groups of the records, without attributes that no value reaches. In the default record exactly
-            one attribute of each group is on: the first attribute with "zeros", a uniformly drawn attribute with
-            "random", and an attribute drawn in proportion to its noisy count with "marginals".
+        groups: one-hot groups of the records, without the attributes that no record can have. In the default record
+            exactly one attribute of each group is on: the first attribute with "zeros", a uniformly drawn attribute
+            with "random", and an attribute drawn in proportion to its noisy count with "marginals".
         marginals: (d,) noisy number of records with each attribute, for the rule "marginals".
         records: number of records of the data, for the rule "marginals".
 

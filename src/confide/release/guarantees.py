@@ -5,10 +5,11 @@ number of samples. With probability at least 1 - beta the error of every answer 
 
     eta/2 + ln|Q|/(eta T) + gamma + tau.
 
-In this bound eta is the step size, |Q| the number of queries with their negations, and T the number of rounds. The term
-gamma bounds the sampling error: the difference between s samples and the query distribution, for all records and
-rounds. The term tau is the mean over the rounds of the gap between the best response found and the optimal one, as a
-fraction of s. After a run, anybody can compute a bound on tau from upper bounds on the optimum.
+In this bound eta is the step size, |Q| the number of queries and negations together, and T the number of rounds. The
+term gamma bounds the sampling error, which is the difference between the s samples of a round and the query
+distribution, for all records and rounds. The term tau is the mean over the rounds of the gap between the best response
+that was found and the optimal response, as a fraction of s. After a run, anybody can compute a bound on tau from upper
+bounds on the optimum.
 
 The payoff of a record x against a query q is q(D) - q(x), where D is the data set. The proof has four steps. The regret
 of Hedge, the query player's algorithm, bounds the largest error by eta/2 + ln|Q|/(eta T) plus the mean payoff of the
@@ -74,13 +75,13 @@ class AnswersCertificate(Certificate):
 
     Args:
         bound: bound on |answer - truth| that holds for all queries together, as a fraction of the records.
-        regret: regret of the query player, eta/2 + ln|Q|/(eta T), for step size eta, T rounds, and |Q| queries with
-            their negations.
-        sampling: sampling error gamma: bound on the difference between the samples and the query distribution.
-        tau: bound on the mean gap between the best responses found and the optimal ones, as a fraction of the samples
-            of a round; 0 before a run.
+        regret: regret of the query player, eta/2 + ln|Q|/(eta T), for step size eta, T rounds, and |Q| queries and
+            negations together.
+        sampling: sampling error gamma, a bound on the difference between the samples and the query distribution.
+        tau: bound on the mean gap between the best responses that were found and the optimal responses, as a fraction
+            of the samples of a round; 0 before a run.
         failure_probability: failure probability of the bound.
-        vacuous: whether the bound is no better than the error of the answer 1/2 to every query.
+        vacuous: whether the bound is at least 1/2, the largest possible error of the answer 1/2 to every query.
     """
 
     bound: float
@@ -220,8 +221,8 @@ def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str)
 
 
 def dual_query_guarantees(it: DualQuery) -> Guarantees:
-    """The promises of DualQuery: zCDP; pure differential privacy if no Gaussian noise is drawn; (epsilon, delta) if a
-    delta is given; and accuracy if there is a workload.
+    """The promises of DualQuery. The promise of zCDP is always made. Pure differential privacy is promised if no
+    Gaussian noise is drawn, (epsilon, delta) if a delta is given, and accuracy if there is a workload.
     """
     events = it.events()
     theorem = Source(document=DOCUMENT, statement="Theorem 3.4.1", spec=f"{_SPEC} D2")

@@ -2,9 +2,9 @@
 to a further query. The module also bounds the effect of the noise of these measured answers on the sum.
 
 A record lies in exactly one cell of each column. The answer to a query about several cells of a column is therefore the
-sum of the answers for the single cells. The same answer is the answer without the condition on the column, less the sum
-of the answers for all other cells. The sum has the noise of all added answers. Answers that were cut to [0, 1] must not
-be added up, since cutting biases each of them.
+sum of the answers for the single cells. This answer also equals the answer without the condition on the column, minus
+the sum of the answers for all other cells. The sum has the noise of all added answers. Answers that were cut to [0, 1]
+must not be added up, since cutting biases each of them.
 
 The module also computes marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """
@@ -174,7 +174,7 @@ class Sums:
 
     def _split(self, key: _Key, done: int) -> Parts | None:
         """The least noisy sum that splits the query by its next column: a sum over the allowed cells of the column, or
-        the query without the column less the sum over the column's other cells.
+        the query without the column, minus the sum over the column's other cells.
         """
         column, mask = key[done]
         before, after = key[:done], key[done + 1 :]
@@ -197,8 +197,8 @@ class Sums:
         return Parts.total(found)
 
     def _wider(self, key: _Key) -> Parts | None:
-        """The best sum for a query about single cells, as a sum over all cells of further columns that released queries
-        name.
+        """The best sum for a query about single cells of some columns. The sum adds up released queries about the same
+        cells and one cell of each of some further columns, over all combinations of these further cells.
         """
         mine = {column for column, _ in key}
         best: Parts | None = None
@@ -223,7 +223,7 @@ class Sums:
 
 def sum_bar(it: NoisyAnswers, beta: float) -> float:
     """A bound on the effect of noise on the sum of all released answers, as a fraction of the records. The bound fails
-    with probability at most `beta`, as in `noise_bar`.
+    with probability at most `beta`.
     """
     reported = alike(it.workload, it.schema)
     times = np.bincount(reported.place, weights=np.where(reported.negated, -1, 1)).astype(np.int64)
@@ -292,7 +292,7 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
     ones of x among T is even, and otherwise -1. A literal "x_i = 1" equals (1 - p_i)/2, and "x_i = 0" equals (1 +
     p_i)/2. A conjunction of r literals on the set S therefore equals
 
-        2^-r sum over T in S of (-1)^(positive literals in T) p_T(x).
+        2^-r sum over subsets T of S of (-1)^(positive literals in T) p_T(x).
 
     The formula printed in Wu 2017 lacks the signs and the factor 2^-r (erratum 5). Without the signs the formula gives
     the fraction of records with all attributes off. If each parity has an error of at most a on the scale from -1 to

@@ -1,5 +1,5 @@
-"""`MWEM`: a histogram over all possible records, improved by multiplicative weights on queries to which its answers are
-wrong.
+"""`MWEM`: a histogram over all possible records, which multiplicative weights improve for queries to which its answers
+are wrong.
 
 Each round uses the exponential mechanism to select a query to which the histogram's answer has a large error. The round
 measures this query with Laplace noise, and updates the histogram. The histogram is a function of the selected queries
@@ -81,7 +81,8 @@ class MWEMBillboard(Billboard):
         chosen: (T,) position of the query that each of the T rounds selected.
         measured: (T,) noisy count of each selected query.
         schema: the columns whose values make the cells; None if the cells are combinations of bits.
-        stop: rule for queries with nearly no mass in the histogram, "settled" or "unchanged", as in the class `MWEM`.
+        stop: rule for a side of a query that has lost nearly all of its mass, "settled" or "unchanged" (the class
+            `MWEM` describes both rules).
     """
 
     records: int
@@ -119,11 +120,12 @@ class MWEMBillboard(Billboard):
         return histogram.answers(workload)
 
     def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
-        """The histogram as equally weighted rows of the schema's columns. The number of rows in each cell is rounded as
-        in `bits`.
+        """The histogram as equally weighted rows of the schema's columns. The number of rows in every cell is the
+        expected number, rounded up or down.
 
         If cells are combinations of the columns' values, every row has one value of each column. If cells are
-        combinations of bits, a column is null in a row without exactly one of its attributes.
+        combinations of bits, a row may have none or several of the attributes of a column, and the column is then null
+        in this row.
 
         Args:
             schema: the public columns that define the attributes.
@@ -220,7 +222,7 @@ def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_
 
     Args:
         workload: the queries.
-        schema: the public columns, as for the mechanism.
+        schema: the public columns; None if the cells are combinations of bits.
         cells: largest number of cells of all blocks together. The time of a round is proportional to this number.
 
     Example:
@@ -492,8 +494,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         probability of the bound.
 
         The bound is 2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon for k queries, T rounds and a universe of size |X|, and
-        fails with probability at most 2T / k. The code uses the tail of discrete noise and counts the rounding of
-        scores.
+        fails with probability at most 2T / k. The code uses the tail of discrete noise, and includes the rounding of
+        scores in the bound.
         """
         k, n = len(self.workload), self.records
         game = 2 * n * math.sqrt(self.log_universe / self.rounds)
@@ -577,7 +579,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                              diagnostics=true_errors(board.answers(), counts, self.records))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the data is a custodian's, and no participant gets a share."""
+        """Nothing, because the data belong to a custodian and no participant gets a share."""
         self._own(billboard)
         return {}
 

@@ -7,8 +7,8 @@ measured runs: where the advice changes from one method to another, the order of
 If noise is the only source of error, the predicted error is the expected error of the noise. If the errors of a method
 depend on the data, the prediction is a rule of thumb, which was compared with measured runs. Errors are fractions of
 the records. The module predicts the average error over the queries and the error of the worst answer. A rule of thumb
-is no promise; only the guarantees of the mechanism are promises. The rules were fitted to runs on a table of people, a
-table of network connections and synthetic tables, with 2,000 to 1,000,000 records each.
+is not a promise; only the guarantees of the mechanism are promises. The rules were fitted to runs on a table of people,
+a table of network connections and synthetic tables, with 2,000 to 1,000,000 records each.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Prediction:
 
     @property
     def hopeless(self) -> bool:
-        """Whether answers that read no data would be as good."""
+        """Whether answers that read no data would be as good as the answers of the method."""
         return self.average >= HOPELESS
 
     @property
@@ -172,8 +172,8 @@ def _noise(it: NoisyAnswers) -> tuple[float, float, float]:
 
 def _width(workload: Workload, schema: Schema | None) -> float:
     """The mean of 2 sqrt(p (1 - p)) over the queries, where p is the answer of uniform records. The mean is 1 if all
-    answers are 1/2, and smaller the further the answers are from 1/2. Errors of synthetic records are about
-    proportional to the mean.
+    answers are 1/2, and falls as the answers move away from 1/2. Errors of synthetic records are about proportional to
+    the mean.
     """
     k = len(workload)
     places = np.linspace(0, k - 1, _LOOKED_AT).astype(np.int64)
@@ -196,8 +196,8 @@ def _game(it: DualQuery) -> tuple[float, float]:
 
 def _reach(workload: Workload, schema: Schema) -> tuple[int, float, float]:
     """The largest number of columns that a query names, and the square root of the number of noisy cells in its answer,
-    as an average and as a maximum. An answer is a sum of cells, or one less a sum of cells. A range over fine bins sums
-    up many cells.
+    as an average and as a maximum. An answer is a sum of cells, or 1 minus a sum of cells. The answer to a range over
+    fine bins is a sum of many cells.
     """
     if workload.kind != "conjunctions":
         width = workload.width if workload.kind == "parities" else len(schema.columns)
@@ -217,7 +217,7 @@ def _reach(workload: Workload, schema: Schema) -> tuple[int, float, float]:
 
 def _usual_split(it: MarginalFit) -> Split:
     """The split of a run whose one-way tables are uniform. Uniform one-way tables lead to the largest penalty of noise,
-    and so to few further tables.
+    and therefore to few further tables.
     """
     if it.tables is not None:
         return it.split

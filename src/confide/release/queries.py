@@ -88,7 +88,8 @@ def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
     Args:
         keys: the k keys, as a uint64 array.
         table: scratch hash table, int32, all -1. The length of the table is a power of two above k.
-        first: bool (k,), filled with whether each key is the first occurrence of its value.
+        first: bool (k,), filled with True for each key that is the first occurrence of its value, and otherwise with
+            False.
     """
     mask = np.uint64(len(table) - 1)
     for number in range(len(keys)):
@@ -111,8 +112,8 @@ MOST_QUERIES = 1 << 26
 
 
 def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
-    """Queries that are given by names or by numbers, as two arrays. The result is the attributes, int64 (k, r), padded
-    with -1, and the bits that the literals require, in an array of the same shape.
+    """Queries that are given by names or by numbers, converted to two arrays. The first array has the attributes, int64
+    (k, r), padded with -1. The second array, of the same shape, has the bits that the literals require.
     """
     if not _is_sequence(index):
         raise InvalidInput("index", f"is of type {type(index).__name__}", "must be a sequence of queries")
@@ -178,7 +179,7 @@ def one_value(found: np.ndarray, bits: np.ndarray, schema: Schema) -> tuple[np.n
 
 
 def _is_sequence(value: object) -> bool:
-    """Whether a value is a sequence or an array, but no text."""
+    """Whether a value is a sequence or an array, but not a text."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)

@@ -11,9 +11,9 @@ Source: Wu 2017, section 3.3 and Algorithm 3; spec query_release B2, D1 and E2.
 
 The module also computes the privacy levels of DualQuery's rounds and their exact sums, without an event for each round.
 The privacy level of a round is the epsilon that is charged for one draw. Round t draws by an exponential mechanism of
-range 2 eta (t - 1)/n. From round 2 on, each draw is charged another 2^-37 nats. The level is the least double with a
-decimal spelling of at least the range plus 2^-37; in round 1 it is 0. Sums of levels are exact sums of these decimal
-spellings.
+range 2 eta (t - 1)/n. From round 2 on, each draw is charged another 2^-37 nats. The level is the least double for which
+the decimal spelling is at least the range plus 2^-37. The level of round 1 is 0. Sums of levels are exact sums of these
+decimal spellings.
 
 The third part of the module is Hedge (multiplicative weights) and the query game with full information. This game has
 no samples and no privacy, and is for tests and teaching. Hedge stores cumulative losses and computes the weights from
@@ -337,9 +337,9 @@ def play_in_full(
         eta: step size of the query player.
         rounds: number of rounds, T >= 1.
         prior: (2k,) public prior of the query player; uniform if left out.
-        mixed_signs: whether to play a faulty game as a control: the weights exp(-eta payoff) of the Algorithm 3 printed
-            in Wu 2017, with the best response of the analysis. The printed weights and this best response belong to
-            games with opposite signs. In combination they reinforce errors.
+        mixed_signs: whether to play a faulty game as a control. The faulty game combines the weights exp(-eta payoff)
+            of Algorithm 3, as printed in Wu 2017, with the best response of the analysis. The printed weights and this
+            best response belong to games with opposite signs, so their combination reinforces errors.
 
     Returns:
         Means over the rounds, and the error of the resulting answers.
@@ -404,11 +404,11 @@ def cumulative_payoffs(
 def query_logits(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int, eta: float, *, mirrored: bool = False
 ) -> NDArray[np.float64]:
-    """Logits of the query player, (2k,): eta times the cumulative payoffs of the queries, then of the negations, less
+    """Logits of the query player, (2k,): eta times the cumulative payoffs of the queries, then of the negations, minus
     the largest logit.
 
-    The subtraction is made in integers. Each logit therefore has a relative error of at most 2^-52, and all logits are
-    0 in round 1 for all data.
+    The subtraction is made in integers. Each logit therefore has a relative error of at most 2^-52. In round 1 all
+    logits are 0, whatever the data.
 
     Args:
         counts: (k,) true counts m_q = n q(D), private.
@@ -416,7 +416,7 @@ def query_logits(
         done: number of rounds so far, t - 1.
         n: number of records of the data; `done` times n must be below 2^52.
         eta: step size.
-        mirrored: whether the weights are exp(-eta payoff), as in the Algorithm 3 printed in Wu 2017, instead of exp(eta
+        mirrored: whether the weights are exp(-eta payoff), as in Algorithm 3 as printed in Wu 2017, instead of exp(eta
             payoff). The signs of the best response must then be reversed too.
 
     Source: Wu 2017, Algorithm 3; spec query_release D1 (sign) and A3 (exact integers).
@@ -463,7 +463,7 @@ class QueryRound(NamedTuple):
         t: number of the round, from 1.
         n: number of records of the data, public.
         samples: number of queries that are drawn.
-        mirrored: whether the weights are exp(-eta payoff), as in the Algorithm 3 printed in Wu 2017, instead of exp(eta
+        mirrored: whether the weights are exp(-eta payoff), as in Algorithm 3 as printed in Wu 2017, instead of exp(eta
             payoff).
     """
 
@@ -525,7 +525,7 @@ class Netted(NamedTuple):
 
     Args:
         queries: (t,) positions in the workload of the queries that remain, ascending.
-        weights: (t,) number of draws of each query less the number of draws of its negation, never 0.
+        weights: (t,) number of draws of each query minus the number of draws of its negation, never 0.
         constant: number of negations that were drawn. The number of samples that a record x satisfies is `constant`
             plus the sum over the queries q of weight times q(x).
     """
@@ -562,7 +562,7 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
 
 
 def check_exact(rounds: int, n: int, eta: float) -> None:
-    """Refuse sizes for which payoffs would not be exact or logits not finite.
+    """Refuse sizes for which payoffs would not be exact, or logits would not be finite.
 
     Raises:
         InvalidInput: there is no round or no record, rounds times n is 2^52 or more, or the step size is not in (0,

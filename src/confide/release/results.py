@@ -56,7 +56,8 @@ class Bars:
 
     Args:
         each: (k,) error bar of each answer, as a fraction of the records; NaN for an answer without an error bar.
-        covers: errors that the bars in `each` cover, and the probability, in words; empty if there are no bars.
+        covers: errors that the bars in `each` cover, and the probability with which the bars hold, in words; empty if
+            there are no bars.
         single: whether the probability holds for each bar separately rather than for all bars together.
         together: one error bar that holds for all answers together, as a fraction of the records; infinite if there is
             none.
@@ -165,7 +166,7 @@ def _shuffled(table: pa.Table) -> pa.Table:
 
 
 def _weight(schema: Schema) -> str:
-    """A name for the column of weights that no other column has."""
+    """A name for the column of weights, different from the names of all columns of the schema."""
     taken = {column.column for column in schema.columns}
     name = "weight"
     while name in taken:
@@ -238,13 +239,13 @@ def more_answers(
         method: name of the method, for error messages.
         mechanism: the mechanism that ran.
         board: the billboard (published result) of the release.
-        queries: queries, each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals
-            between commas or "and" (`confide.release.schema`).
+        queries: queries, each a list of literals, such as ["job = none", "age in [20, 25)"], or a text in which
+            literals are separated by commas or "and" (`confide.release.schema`).
 
     Raises:
         InvalidInput: a literal names no attribute of the columns, or there are too many queries. The message names the
             query and the nearest known literal.
-        Refused: no sum of the measured answers equals a query.
+        Refused: the answer to one of the queries is not a sum of measured answers.
     """
     measured = isinstance(board, NoisyBillboard)
     if board.workload.kind != "conjunctions" if measured else not isinstance(
@@ -275,7 +276,7 @@ def more_answers(
 
 
 def _answers(board: Any, asked: Workload) -> dict[str, list[Any]]:
-    """Answers of a synthetic population, or products of measured fractions."""
+    """Answers that are computed from a synthetic population, or as products of measured fractions."""
     uncut = np.asarray(board.uncut(asked) if isinstance(board, IndependentBillboard) else board.answers(asked))
     cut = np.clip(uncut, 0.0, 1.0).tolist()
     return {"answer": cut, "uncut": uncut.tolist()} if isinstance(board, IndependentBillboard) else {"answer": cut}
@@ -287,7 +288,7 @@ def _sums(
     """Answers that are sums of measured answers.
 
     Raises:
-        Refused: no sum of measured answers equals a query.
+        Refused: the answer to one of the queries is not a sum of measured answers.
     """
     if not isinstance(it, NoisyAnswers):
         raise InvalidInput("billboard", f"does not belong to a mechanism of type {type(it).__name__}")

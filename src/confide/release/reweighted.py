@@ -117,7 +117,7 @@ class ReweightedCertificate(Certificate):
         failure_probability: failure probability of `bound`.
         measured: bound on the error of every measured query.
         measured_failure_probability: failure probability of `measured`.
-        vacuous: whether `bound` is no better than the error of the answer 1/2 to every query.
+        vacuous: whether `bound` is at least 1/2, the largest possible error of the answer 1/2 to every query.
         fitted: whether the fit of the weights converged. If the fit did not converge, the weights are uniform.
     """
 
@@ -427,15 +427,16 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 rounds.
 
         Raises:
-            InvalidInput: as in `DualQuery.run`; or the rule does not choose `count` different queries.
+            InvalidInput: the data do not fit the plan (`DualQuery.run` lists the cases), or the rule does not choose
+                `count` different queries.
             NotGuaranteed: the rule reads true errors. A release tries the rule on a synthetic run before anything is
                 drawn, so that faults of the rule appear before the budget is spent.
 
         Warns:
-            The rule failed in the run. Since the budget is already spent, the public seed chooses the queries instead.
-            A second warning says that the fit did not converge, so that the weights are uniform. A third one says that
-            the weights differ from uniform weights by a total variation of more than 0.15. The warnings depend only on
-            published data.
+            One warning says that the rule failed in the run, and that the public seed chooses the queries instead,
+            since the budget is already spent. A second warning says that the fit did not converge, so that the weights
+            are uniform. A third one says that the weights differ from uniform weights by a total variation of more than
+            0.15. The warnings depend only on published data.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload
@@ -473,7 +474,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                              diagnostics=diagnostics)
 
     def _select_publicly(self, played: SyntheticRecords, *, strict: bool = False) -> NDArray[np.int64]:
-        """The measured queries by public facts and the transcript, without any private data."""
+        """The measured queries, chosen from public facts and the transcript, without any private data."""
         if self.selection == "public":
             return self._drawn_publicly() if self.listed is None else np.array(self.listed, np.int64)
         transcript = Transcript(records=played.records, rounds=played.rounds, workload=self.workload,
@@ -506,7 +507,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         return chosen.astype(np.int64)
 
     def _try_rule(self) -> None:
-        """Try a user's own rule on a synthetic run, at a time when a refusal still costs nothing."""
+        """Try a user's own rule on a synthetic run, before the budget is spent, when a refusal costs nothing."""
         if self.selection != "transcript" or isinstance(self.rule, MostDrawn):
             return
         g = study_generator(self.seed, "made-up run")
@@ -520,9 +521,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     def _select_privately(
         self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise
     ) -> NDArray[np.int64]:
-        """m draws of queries without replacement, with the scores |n q(D) - n q_hat|, where q_hat is the answer of the
-        records. In units of 1/T counts the scores are whole numbers, and the replacement of a record changes each score
-        by at most T.
+        """The m queries that the exponential mechanism draws, without replacement, with the scores |n q(D) - n q_hat|.
+        Here q_hat is the answer of the records. In units of 1/T counts the scores are whole numbers, and the
+        replacement of a record changes each score by at most T.
         """
         rounds = len(played)
         satisfied = np.asarray(self.workload.counts(played.records), np.int64)
@@ -544,7 +545,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     # ---- after the run
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the custodian's people get no shares."""
+        """Nothing, because no participant gets a share."""
         return {}
 
     def certify(self, billboard: Billboard) -> ReweightedCertificate:
@@ -563,8 +564,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                      measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """Bounds on the errors of the measured queries, (m,). All bounds hold together, with the failure probability
-        beta of the mechanism.
+        """Bounds on the errors of the measured queries, (m,). The probability that any of the bounds fails is at most
+        the failure probability beta of the mechanism.
 
         The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer,
         y_j the noisy count, and sigma the standard deviation of the noise in counts. The bound is valid because

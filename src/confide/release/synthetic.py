@@ -1,8 +1,8 @@
 """`SyntheticRecords`: the public result of a run of DualQuery, with a few synthetic records and the data needed to
 check them.
 
-The synthetic records themselves are the release. With T records of equal weight, an answer is a multiple of 1/T. The
-records are not a data set of n rows, and should not be repeated to make n rows.
+The release consists of the synthetic records themselves. With T records of equal weight, an answer is a multiple of
+1/T. The records are not a data set of n rows, and should not be repeated to make n rows.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Rounds:
     Args:
         queries: positions in the workload of the netted samples (in which a query and its negation cancel), int64. The
             rounds follow one another, and positions ascend within a round.
-        weights: number of draws of each query in `queries`, less the number of draws of its negation, int64.
-        ends: position in `queries` and `weights` after the last sample of each round, int64 (T,).
+        weights: number of draws of each query in `queries`, minus the number of draws of its negation, int64.
+        ends: position in `queries` and `weights` directly after the last sample of each round, int64 (T,).
         negations: number of negations that were drawn in each round, int64 (T,).
         values: number of samples of each round that the round's record satisfies, int64 (T,).
         bounds: upper bound, for each round, on the number of samples that any record satisfies, float64 (T,). The
@@ -175,15 +175,15 @@ class SyntheticRecords(Billboard):
     def rows(self, schema: Schema) -> pa.Table:
         """The records as a table of the schema's columns: levels, bins and named bits as texts, other bits as booleans.
 
-        Without one-hot groups a record may have no attribute or several attributes of a column on. In the row of such a
-        record, the column is null. If `even` is true, all rows have equal weights; otherwise the weight of each row is
-        in `weights`.
+        Without one-hot groups, a record may have none of the attributes of a column, or several of them. In the row of
+        such a record, the column is null. If `even` is true, all rows have equal weights; otherwise the weight of each
+        row is in `weights`.
 
         Args:
             schema: the public columns that define the attributes.
 
         Raises:
-            InvalidInput: the argument is no schema, or has another number of attributes.
+            InvalidInput: the argument is not a schema, or has another number of attributes.
         """
         from confide.release.records import bits_table
 

@@ -37,10 +37,10 @@ class Workload:
     """A list of k counting queries over d binary attributes. The answer to a query is the fraction of the records that
     satisfy it.
 
-    The query class also contains the negation 1 - q of each query q, which is not listed. A conjunction requires given
-    bits of some attributes. A parity is satisfied if the number of ones among its attributes is even. The value of a
-    parity query is (1 + p)/2 for the parity p = +1 or -1, so errors on the scale of p are twice as large. A predicate
-    is given by its truth values on the whole universe.
+    The negation 1 - q of each query q also belongs to the queries, although the workload does not list it. A
+    conjunction is satisfied if some attributes have given bits. A parity is satisfied if the number of ones among its
+    attributes is even. The value of a parity query is (1 + p)/2 for the parity p = +1 or -1, so errors on the scale of
+    p are twice as large. A predicate is given by its truth values on the whole universe.
 
     Workloads are built with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into
     the canonical form: literals are sorted, and contradictory and repeated queries are dropped. The constructor only
@@ -247,15 +247,15 @@ class Workload:
             count: number of queries, k.
             width: number of attributes of each query.
             seed: public seed, which is stored in the workload. Equal seeds give equal queries.
-            signed: whether each literal requires true or false at random. With `signed=False` all literals require
-                true.
+            signed: whether the bit that each literal requires is drawn at random. With `signed=False` all literals
+                require the bit True.
             kind: kind of the queries, "conjunctions" or "parities".
             distinct_columns: whether the attributes of a query come from different columns. With
                 `distinct_columns=False` each attribute is drawn independently, as in the prototype of the authors of Wu
                 2017. An attribute may then be drawn twice, which makes the query shorter.
 
         Raises:
-            InvalidInput: there are fewer different queries, or a number is out of range.
+            InvalidInput: fewer than `count` different queries exist, or a number is out of range.
 
         Source: spec query_release F and erratum 12.
 
@@ -282,8 +282,8 @@ class Workload:
         Args:
             domain: the schema, or the number of attributes d.
             width: number of attributes of each query.
-            positive: whether all literals require true. With False there is a query for every combination of required
-                bits.
+            positive: whether all literals require the bit True. With `positive=False` there is a query for every
+                combination of required bits.
             kind: kind of the queries, "conjunctions" or "parities".
             smaller: whether to add all queries with fewer attributes, which come first. The default None adds these
                 queries for parities only, since parities of up to r attributes determine the marginals of r attributes
@@ -377,7 +377,7 @@ class Workload:
         """A workload of some of the queries, given by their positions, each at most once.
 
         Raises:
-            InvalidInput: the positions are no whole numbers in [0, k), or a position occurs twice.
+            InvalidInput: the positions are not whole numbers in [0, k), or a position occurs twice.
         """
         queries = np.asarray(queries)
         if queries.ndim != 1 or queries.dtype.kind not in "iu" or not len(queries):
@@ -459,7 +459,7 @@ class Workload:
         as large.
 
         Raises:
-            InvalidInput: the queries are no parities.
+            InvalidInput: the queries are not parities.
 
         Source: spec query_release E3.
         """

@@ -3,7 +3,7 @@ for the proximity statistics.
 
 *Construction.* Pairs are sorted into blocks of vertices, and each block is finished on its own. The lists of a block
 fit into a core's cache, where it is fast to sort the lists and to remove repeated neighbours. The pairs themselves are
-read and written in sequence. The result does not depend on the number of threads.
+read and written one after the other. The result does not depend on the number of threads.
 
 *Statistics.* The module also computes sums over neighbours, triangles and simple paths.
 """
@@ -136,7 +136,7 @@ def _settle(dealt: _Places, low: int, indices: _Ranks, degrees: _Places) -> int:
     """Sort the entries of one block into lists without repetition, from the start of `indices`. Returns the number of
     entries that are kept.
 
-    `degrees` must be zeros, and receives the length of each list.
+    The array `degrees` must hold zeros, and receives the length of each list.
     """
     vertices = len(degrees)
     ends = np.zeros(vertices, np.int64)
@@ -212,7 +212,9 @@ class Adjacency(Protocol):
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """Index in `indices` at which each vertex's list of neighbours begins, and the end, shape (n + 1,)."""
+        """Index in `indices` at which each vertex's list of neighbours begins, and the end of the last list, shape (n +
+        1,).
+        """
         ...
 
     @property

@@ -1,8 +1,8 @@
 """Audit of a private search. The audit uses exact laws of the released list on synthetic networks, the search's own
 runs, and mutants (searches that were broken on purpose).
 
-The audit uses no real records. The mechanism's noise, stopping rule and statistic are audited as they are. The number
-of people, the degree bound and the stopping target are those of each synthetic network.
+The audit uses no real records. The audit uses the mechanism's own noise, stopping rule and statistic. The number of
+people, the degree bound and the stopping target come from each synthetic network.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
         charged: epsilon that a plan charges to the ledger, in nats; None without a plan.
 
     Raises:
-        InvalidInput: a mechanism that is no private search, or a search that never looks for another component.
+        InvalidInput: a mechanism that is not a private search, or a search that never looks for another component.
 
     Source: spec targeted_search 10 and 11 (check 5).
 
@@ -116,8 +116,8 @@ def named_charge(mechanism: PTarget) -> PureDP:
 
 
 def _few(*rows: AuditRow) -> list[AuditRow]:
-    """Mark rows as measured on small networks, on which the laws of lists can be computed: they use the campaign's
-    rules, but not its size.
+    """Mark audit rows as measured on small networks, for which the laws of lists can be computed. Such rows use the
+    campaign's rules, but not the campaign's size.
     """
     return [row.smaller("the people of small synthetic networks") for row in rows]
 
@@ -212,7 +212,7 @@ def _misses(mechanism: PTarget) -> Examined:
 def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
     """Audit rows on the promised error of a drawn threshold. Each row compares the exact probability of a larger error
     with the promised failure probability. The error is the distance between the stopping target K and the number of
-    people before the threshold, less the least such distance of any threshold. A search that draws no threshold has no
+    people before the threshold, minus the least such distance of any threshold. A search that draws no threshold has no
     rows.
 
     Args:

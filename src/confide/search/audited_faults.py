@@ -122,7 +122,7 @@ def drawn_at(factor: float) -> type[Any]:
 
 
 class TiesByDegree(Walk):
-    """Mutant: inside a component, the targets after the first one are listed by decreasing number of contacts."""
+    """Mutant: inside a component, all targets except the first one are listed by decreasing number of contacts."""
 
     def explore(self, start: int = -1) -> int:
         before = len(self.order)

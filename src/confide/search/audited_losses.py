@@ -6,7 +6,7 @@ contacts (is rewired). Every two graphs of one network are compared, in both dir
 and raises no false alarms.
 
 The module also builds the worst-case networks, each with the graphs that result from rewiring one protected vertex. In
-these networks a hidden target is a target outside the seed's component, a stranger is a protected vertex that is no
+these networks a hidden target is a target outside the seed's component, a stranger is a protected vertex that is not a
 target, and a bridge is a vertex that links a hidden target to the seed. No real data is used. All degrees are within
 the network's own degree bound, so every two of its graphs are neighbours.
 """
@@ -73,7 +73,7 @@ compute.
 
 @dataclass(frozen=True)
 class Made:
-    """A synthetic network, its targets, and all ways in which one protected vertex is rewired (gets other contacts).
+    """A synthetic network, its targets, and all ways in which one protected vertex can be rewired (get other contacts).
 
     Args:
         name: short description of the network, for the audit report.
@@ -186,9 +186,9 @@ def _hub(found: int) -> tuple[tuple[int, ...], list[_Edges]]:
 
 
 def hub_rivals(scale: float) -> Made:
-    """A network with two hidden targets, of which one has a larger statistic, and a stranger who may know all of a
-    group of targets. The network is for statistics that count a stranger once for each found target that the stranger
-    knows.
+    """A network with two hidden targets, of which one has a larger statistic, and a stranger. The stranger knows all
+    members of a group of targets in some graphs, and none of them in other graphs. The network is for statistics that
+    count a stranger once for each found target that the stranger knows.
 
     Args:
         scale: noise scale b, in units of the statistic's sensitivity.
@@ -467,8 +467,8 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
 
     Args:
         mechanism: the private search with the parameters of the campaign.
-        share: fraction of the promised epsilon at which delta is computed; 1 for the sound search. A mutant has a
-            fraction below 1, which claims a smaller loss than is promised.
+        share: fraction of the promised epsilon at which delta is computed; 1 for the sound search. For a mutant the
+            fraction is below 1, so that the mutant claims a smaller loss than is promised.
     """
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []

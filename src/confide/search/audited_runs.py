@@ -9,8 +9,8 @@ of vertices examined before. The other output is the lists of some thousand runs
 campaign's number of components, noise, stop and number of people, up to 50,000 people (2,000 for statistics other than
 common neighbours). The audit records a whole run. Then the audit computes each search for a component again, from the
 records, the noise scale that follows from epsilon, and the draws of the run. The law of each threshold must be the law
-of the rule. The examined vertices must be those that the draws determine, one by one, so noise that is drawn and then
-reduced shows in the order.
+of the rule. The examined vertices must be those that the draws determine, one by one, so the order shows whether noise
+was reduced after it was drawn.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _Array = NDArray[np.float64]
 
 
 def history_row(mechanism: PTarget) -> AuditRow:
-    """Check that the law of a drawn threshold does not depend on the strangers (people who are no targets) who were
+    """Check that the law of a drawn threshold does not depend on the strangers (people who are not targets) who were
     examined before.
 
     Args:
@@ -106,7 +106,7 @@ def _law_of(logits: Any) -> _Array:
 
 def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
     """Check that the order in which the targets of one component are listed stays the same under any change of the
-    contacts of one stranger, a person who is no target.
+    contacts of one stranger, a person who is not a target.
 
     Args:
         mechanism: the private search whose run is checked.
@@ -232,8 +232,8 @@ class _Observed(NamedTuple):
 
 def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRow]]:
     """A function from a search, sound or mutant, to the audit rows of the full-size audit. The function always audits
-    the same run number: the first run in which the sound search makes all of its searches for a component. If no run
-    does so, the function audits the run with the most searches for a component.
+    the same run number: the first run in which the sound search makes all of its searches for a component. If there is
+    no such run, the function audits the run with the most searches for a component.
 
     Args:
         mechanism: the private search with the parameters of the campaign.
@@ -270,7 +270,8 @@ def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[Audi
     Args:
         mechanism: sound mechanism, or a mutant.
         seed: seed of the network and the noise.
-        number: number of the run; None for the first run that makes all of its calls, or else the run that makes most.
+        number: number of the run; with None, the first run that makes all of its calls is audited, or if there is none,
+            the run that makes most calls.
     """
     tried = range(len(_TARGETS)) if number is None else (number,)
     observed = dict[int, _Observed]()
@@ -302,7 +303,7 @@ def _observed(mechanism: PTarget, seed: int, share: float) -> _Observed:
 
 def _network(one: PTarget, seed: int, share: float) -> tuple[Graph, int, NDArray[np.bool_]]:
     """A synthetic network, the seed, and the targets. Each person is in up to two groups whose members know each other.
-    In some groups half of the members are targets, and the seed is one of these.
+    In some groups half of the members are targets, and the seed is one of these targets.
 
     Args:
         one: mechanism with the size of the network.
@@ -380,5 +381,5 @@ def _threshold(run: _Observed, sound: ComponentSearch, released: _Ints, call: in
 
 
 def _sound(one: PTarget) -> ComponentSearch:
-    """The settings of one call with the same parameters, in the code without any fault."""
+    """The settings of one call with the same parameters, for the code without an injected fault."""
     return PTarget(**{each.name: getattr(one, each.name) for each in fields(PTarget) if each.init}).call

@@ -69,7 +69,7 @@ class _Listed:
 
 
 class _Shuffled:
-    """Unexamined vertices in a uniformly random order, as equal scores with independent noise."""
+    """Unexamined vertices in a uniformly random order. Equal scores with independent noise give such an order."""
 
     threshold = None
 
@@ -109,7 +109,7 @@ def target(
 
     Raises:
         InvalidInput: a number out of range, or a statistic without signal.
-        SeedNotTargeted: a seed that is no target, by the oracle's answer.
+        SeedNotTargeted: a seed that is not a target, by the oracle's answer.
         OracleUnavailable: an oracle that gives no answer.
 
     Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.
@@ -148,20 +148,21 @@ def random_order(
     """Run the search that costs no privacy. To find a new component, the search examines vertices in a uniformly random
     order.
 
-    The next target is uniform among the remaining targets, for any contacts. So without a cap the order of the found
-    targets says nothing about a protected vertex. The comparison with a private search shows the benefit of the privacy
-    budget that the private search spends.
+    The next target is uniform among the remaining targets, for any contacts. Therefore, without a cap, the order of the
+    found targets says nothing about a protected vertex. The comparison with a private search shows the benefit of the
+    privacy budget that the private search spends.
 
     Args:
         investigation: graph, seeds and oracle.
         components: largest number k >= 1 of components to find.
         noise: source of the random draws, such as `Noise.secure()`.
-        cap: number of examinations after which the search ends, which voids the promise; None for no limit.
+        cap: number of examinations after which the search ends; None for no limit. With a cap the result has no privacy
+            promise.
         answers: mapping from the id of a person to whether they are a target, with answers to earlier questions.
 
     Raises:
         InvalidInput: a number out of range.
-        SeedNotTargeted: a seed that is no target, by the oracle's answer.
+        SeedNotTargeted: a seed that is not a target, by the oracle's answer.
         OracleUnavailable: an oracle that gives no answer.
 
     Source: spec targeted_search 3.4.

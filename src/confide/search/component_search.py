@@ -1,9 +1,9 @@
 """SearchCom: a search for one target outside the components that were found, by noisy statistics of proximity.
 
-Every unexamined vertex gets fresh noise. Vertices are examined from the largest noisy value down, until a vertex is a
-target or the fake target is next. The fake target is an additional item with noise whose only purpose is to end the
-search. The release is the target, or nothing. The law of the release is a function of the graph and the released list
-alone.
+Every unexamined vertex gets fresh noise. Vertices are examined in decreasing order of their noisy values, until a
+vertex is a target or the fake target is next. The fake target is an additional item with noise whose only purpose is to
+end the search. The release is the target, or nothing. The law of the release is a function of the graph and the
+released list alone.
 
 Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
 """
@@ -99,8 +99,8 @@ _BLOCK = 4096
 
 
 class NoisyCandidates:
-    """Unexamined vertices in falling order of their noisy values, drawn only as far as needed. The entry -1 stands for
-    the fake target.
+    """Unexamined vertices in decreasing order of their noisy values. Only as many vertices are drawn as are needed. The
+    entry -1 stands for the fake target.
     """
 
     def __init__(self, items: NDArray[np.int64], order: NoisyOrder, threshold: float | None) -> None:
@@ -290,7 +290,7 @@ def search_component(
     public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0,
     log: OperatorLog | None = None,
 ) -> Any:
-    """Make one call of SearchCom. The result is the id of a target that is not among the released ones, or None.
+    """Make one call of SearchCom. The result is the id of a target that is not among the released targets, or None.
 
     Args:
         graph: private network of contacts between people.
@@ -304,9 +304,9 @@ def search_component(
             only if the search used the oracle's answer about this vertex.
         stopping_target: approximate number K of people after which the search gives up, for a private or smoothed stop.
         degree_bound: public bound d on the number of contacts of each person.
-        stop: rule by which the search gives up, as in `PTarget`.
+        stop: rule by which the search gives up: "none", "public", "private" or "smoothed".
         statistic: statistic of proximity; common neighbours by default.
-        noise_kind: kind of the noise, as in `PTarget`.
+        noise_kind: kind of the noise: "laplace", "exponential", "discrete_laplace" or "gumbel".
         public_threshold: public value of the fake target before noise, for the stop "public".
         largest_threshold: largest value that a drawn threshold may have.
         call: number of the call. Calls with the same source of noise must have different numbers.
@@ -390,8 +390,8 @@ def sfs(
         Ids of the targets.
 
     Raises:
-        InvalidInput: `examined` holds a target of the searched component, as far as its status is known.
-        SeedNotTargeted: a seed that is no target, by the oracle's answer.
+        InvalidInput: `examined` holds a vertex of the searched component that is known to be a target.
+        SeedNotTargeted: a seed that is not a target, by the oracle's answer.
         OracleUnavailable: an oracle that gives no answer.
 
     Source: Wu 2017, Algorithm 12; spec targeted_search 3.1.

@@ -1,9 +1,9 @@
 """The state of a search and its compiled steps, and the course of a whole search, component by component.
 
-The status of a vertex says whether the vertex is a target. A step proceeds as far as the known statuses reach, and
-stops at the first vertex with an unknown status. Once the status is known, the step is called again with the same
-arrays. With a table of all statuses one call runs to the end. The steps include statistic-first search and the update
-of common neighbours.
+The status of a vertex says whether the vertex is a target. A step proceeds over vertices with known statuses, and stops
+at the first vertex with an unknown status. Once the status is known, the step is called again with the same arrays.
+With a table of all statuses one call runs to the end. Among the steps are statistic-first search and the update of
+common neighbours.
 
 All kinds of searches run through `SearchState`, which pauses at each vertex with an unknown status. Searches differ
 only in the step that looks for a new component (`Finder`).
@@ -137,7 +137,7 @@ def _bridge(
     begin: int, end: int, indptr: NDArray[np.int64], indices: NDArray[np.int32], order: NDArray[np.int64],
     reached: NDArray[np.bool_], common: NDArray[np.int32],
 ) -> None:
-    """Update the common neighbours for new targets, through each of their contacts that was no contact of an earlier
+    """Update the common neighbours for new targets, through each of their contacts that was not a contact of an earlier
     target.
     """
     for t in range(begin, end):
@@ -356,7 +356,7 @@ class SearchState:
         """Advance until the search ends or needs an unknown status. The result is whether the search has ended.
 
         Raises:
-            SeedNotTargeted: a seed that is no target, by the oracle's answer.
+            SeedNotTargeted: a seed that is not a target, by the oracle's answer.
         """
         while self.ended is None:
             if not self.joined:
@@ -435,13 +435,13 @@ class SearchState:
             return True
 
     def upcoming(self, count: int | None = None) -> NDArray[np.int64]:
-        """Vertices with an unknown status, in the order in which they are to be examined if all earlier vertices prove
-        to be no targets.
+        """Vertices with an unknown status, in the order in which they are to be examined if all earlier vertices turn
+        out not to be targets.
 
         Args:
             count: largest number of vertices. With None inside a component, the result is all unexamined contacts,
                 which will be examined in any case. With None in the search for a component, the result is one vertex,
-                since later vertices may prove unnecessary.
+                since later vertices may turn out to be unnecessary.
         """
         known = self.statuses.known
         if self.ended is not None:
@@ -500,7 +500,7 @@ def as_components(components: object) -> int:
     """Check that a number k of components is a whole number of at least 1, and return it.
 
     Raises:
-        InvalidInput: the value is no whole number of at least 1.
+        InvalidInput: the value is not a whole number of at least 1.
     """
     return whole("components", components, at_least=1)
 
@@ -510,7 +510,7 @@ def check_investigation(investigation: object, people: int | None = None) -> Inv
     must have this number of vertices.
 
     Raises:
-        InvalidInput: the object is no investigation, or its graph has another number of vertices.
+        InvalidInput: the object is not an investigation, or its graph has another number of vertices.
     """
     if not isinstance(investigation, Investigation):
         raise InvalidInput("data", f"{type(investigation).__name__} is not an Investigation",

@@ -1,7 +1,7 @@
 """Comparison of searches by their number of found targets after each number of examinations, on synthetic target
 groups.
 
-The comparison is for studies. It uses data that only the operator may see and that no release contains.
+The comparison is for studies. The comparison uses data that only the operator may see, and that no release contains.
 
 The module also makes synthetic networks of people who share groups, and synthetic target groups by a contagion in a
 network.
@@ -46,9 +46,9 @@ def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, s
     """A synthetic target group by contagion. Studies of a search need synthetic groups; a release never does.
 
     In each round a vertex that is not infected, and has an infected neighbour at the beginning of the round, becomes
-    infected with probability p. So no infected vertex is further from the start than the number of rounds. In each
-    round a vertex has only one trial, even if several of its neighbours are infected. At the end each infected vertex,
-    including the start, stays in the group with probability 1 - q.
+    infected with probability p. Therefore no infected vertex is further from the start than the number of rounds. In
+    each round a vertex has only one trial, even if several of its neighbours are infected. At the end each infected
+    vertex, including the start, stays in the group with probability 1 - q.
 
     Args:
         graph: private network of contacts between people.
@@ -170,7 +170,7 @@ class Group:
     Args:
         investigation: investigation whose oracle is the table of all statuses. The seed is the lowest id in the second
             largest component, or in the only component.
-        sizes: numbers of targets in the components, in falling order.
+        sizes: numbers of targets in the components, in decreasing order.
     """
 
     investigation: Investigation
@@ -219,7 +219,7 @@ def compare_searches(
     random order. The function is for studies only.
 
     All results are functions of the private network. Use the function only for a synthetic network, or for a network
-    that may be shown. All runs are cut off after `checks` examinations; a release is never cut off.
+    that may be shown. All runs end after `checks` examinations at the latest. A run for a release has no such limit.
 
     Args:
         investigation: investigation with an oracle that knows all statuses.
@@ -262,8 +262,8 @@ def compare_searches(
 
 
 def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
-    """Indices of the targets in each component of the graph that the targets form. Components are sorted by falling
-    size; among components of equal size, the component found first comes first.
+    """Indices of the targets in each component of the graph that the targets form. Components are sorted by decreasing
+    size. Among components of equal size, the component that was found first comes first.
 
     Args:
         graph: network of contacts, with any ids.
@@ -333,7 +333,7 @@ def in_random_order(group: Group, components: int, last: int, runs: int) -> Foun
 
 
 def privately(group: Group, search: PTarget, last: int, runs: int) -> Found:
-    """Runs of the private search. No run is cut off: the numbers come from whole runs.
+    """Runs of the private search. No run is ended early, so the numbers come from whole runs.
 
     Args:
         group: target group, and the investigation from which the search starts.

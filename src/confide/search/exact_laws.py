@@ -1,8 +1,8 @@
 """The exact law of the released list on small graphs, and all graphs that differ in one protected vertex.
 
-The next target depends on the graph and on the released list, never on the vertices that were examined on the way. So
-the law is a tree over released lists. Each node has the law of one call, followed by the whole component of the target
-that was found. The order inside a component is fixed by the edges between targets.
+The next target depends on the graph and on the released list, never on the vertices that were examined before this
+target. Therefore the law is a tree over released lists. Each node has the law of one call, followed by the whole
+component of the target that was found. The order inside a component is fixed by the edges between targets.
 
 All targets must be known. The computation visits every possible list. If t components of targets exist and k components
 are searched for, there are up to t^(k-1) lists.
@@ -112,7 +112,7 @@ def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows
 
     Example:
         >>> path = Rows.of_matrix(np.eye(4, k=1, dtype=bool) | np.eye(4, k=-1, dtype=bool))
-        >>> len(list(rewirings(path, 0, 2)))  # two others are full: nobody, or 1, or 3, or both
+        >>> len(list(rewirings(path, 0, 2)))  # vertex 2 is full, so vertex 0 gets no contact, 1, 3, or both
         4
     """
     people = graph.people
@@ -160,7 +160,8 @@ def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -
 
 @dataclass(frozen=True)
 class Hidden:
-    """The targets that one call (a search for a component) can find, and the threshold of this call. Both are private.
+    """The targets that one call (a search for a component) can find, and the threshold of this call. The targets and
+    the threshold are private.
 
     Args:
         targets: indices of the targets that are not found yet, ascending.

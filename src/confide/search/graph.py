@@ -29,8 +29,8 @@ class DegreeBoundViolated(InvalidInput):
     neither the vertices nor their number.
 
     The privacy promise holds only for graphs within the degree bound, so no run on a graph above the bound is possible.
-    Cutting lists of neighbours short would change other people's lists too. Taking the largest degree as the bound
-    would reveal the largest degree.
+    To shorten the list of one vertex would change the lists of other people too. To take the largest degree as the
+    bound would reveal the largest degree.
 
     Args:
         bound: public bound on the number of neighbours of a vertex.
@@ -65,8 +65,9 @@ class Graph:
     """An undirected simple graph. The people of a graph are public, and their contacts are private.
 
     Internally people are numbered 0..n-1 by the rank of their id in the public list: integers ascending, texts by code
-    points. So "the lowest id" means the lowest rank, for any order of the input's lines. Graphs are built from edges,
-    with `from_table`, or from another package's graph. A graph given as arrays is checked entry by entry.
+    points. Therefore "the lowest id" means the lowest rank, whatever the order of the lines in the input. Graphs are
+    built from edges, with `from_table`, or from another package's graph. A graph given as arrays is checked entry by
+    entry.
 
     Args:
         edges: edges in any form that `from_edges` accepts; or None if `indptr` and `indices` are given.
@@ -230,7 +231,7 @@ class Graph:
         return found.as_py() if isinstance(self.ids, pa.Array) else int(found)
 
     def ids_of(self, indices: NDArray[Any] | Sequence[int]) -> list[int] | list[str]:
-        """The ids at given ranks, in the order of the ranks."""
+        """The ids at given ranks, in the order in which the ranks are given."""
         wanted = np.asarray(indices, np.int64)
         if len(wanted) and (wanted.min() < 0 or wanted.max() >= self.people):
             raise InvalidInput("indices", "an index is out of range", f"must be in 0..{self.people - 1}")
@@ -241,7 +242,7 @@ class Graph:
         return list(self.ids[wanted].tolist())
 
     def indices_of(self, ids: Any) -> NDArray[np.int64]:
-        """The ranks of k ids, in the order of the ids, int64, shape (k,).
+        """The ranks of k ids, in the order in which the ids are given, int64, shape (k,).
 
         Args:
             ids: ids as a collection, an array or a column.
@@ -266,7 +267,7 @@ class Graph:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, check: bool = True) -> Self:
-        """Open a saved graph, mapped into memory. Processes that open the same folder share its pages.
+        """Open a saved graph, mapped into memory. Processes that open the same folder share the memory of the arrays.
 
         Args:
             folder: folder that `save` wrote.
@@ -406,7 +407,7 @@ class Graph:
             symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
-            InvalidInput: another kind of object, a directed graph, or nodes that are no ids.
+            InvalidInput: another kind of object, a directed graph, or nodes that are not ids.
         """
         return cls._of(graph_files.of_networkx(graph, symmetrise))
 
@@ -482,7 +483,7 @@ class Graph:
     def from_groups(cls, group: Any, member: Any, *, at_least: int = 1, vertices: Any = None) -> Self:
         """Build a graph of people who share groups, such as the cast of a film, the authors of a paper, or a class.
 
-        Every two members of a group make one pair, which takes 16 bytes of memory until repeated pairs are dropped.
+        Every two members of a group make one pair. Each pair takes 16 bytes of memory until repeated pairs are dropped.
 
         Args:
             group: id of the group in each line, integers or texts.

@@ -6,8 +6,8 @@
 memory, and a short note.
 
 *Files of graph-tool* (.gt, .gt.gz). The module reads the pairs and, on request, one property of the edges. A file holds
-a header, for each vertex a list of neighbours, and property maps one after the other. An undirected edge stands in the
-list of only one of its ends. Edges and their properties come in the order of the lists.
+a header, then a list of neighbours for each vertex, and then the property maps one after the other. An undirected edge
+is in the list of only one of its two vertices. Edges and their properties come in the order of the lists.
 
 Source: spec targeted_search 8; graph-tool's documentation of the format.
 """
@@ -178,7 +178,7 @@ class GtPairs(NamedTuple):
 
 
 class _Reader:
-    """A position in the bytes of a file, which never moves beyond their end."""
+    """A position in the bytes of a file. The position never moves beyond the end of the file."""
 
     def __init__(self, data: bytes, path: Path) -> None:
         self.data, self.path, self.at, self.order = data, path, 0, "<"
@@ -365,7 +365,7 @@ def of_pairs(edges: Any) -> tuple[Any, Any]:
     """Both ends of each pair, from an (m, 2) array or from any collection of pairs.
 
     Raises:
-        InvalidInput: an entry that is no pair. The error message names the row.
+        InvalidInput: an entry that is not a pair. The error message names the row.
     """
     if hasattr(type(edges), "__array__") or isinstance(edges, np.ndarray):
         table = np.asarray(edges)
@@ -413,8 +413,8 @@ def _made_by(package: str, graph: Any) -> None:
 
 
 def of_scipy(matrix: Any, at_least: float | None) -> tuple[NDArray[np.int32], NDArray[np.int32], int, bool]:
-    """Rows and columns of the entries that count as edges, the size n of the matrix, and whether the entry (j, i)
-    counts wherever (i, j) does.
+    """Rows and columns of the entries that count as edges, the size n of the matrix, and whether these entries are
+    symmetric, so that (j, i) counts whenever (i, j) counts.
     """
     _made_by("scipy", matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -442,7 +442,9 @@ def of_networkx(graph: Any, symmetrise: bool) -> Pairs:
 
 
 def of_igraph(graph: Any, symmetrise: bool) -> Pairs:
-    """The pairs of an igraph graph. The ids are the vertices' attribute "name", if they have it."""
+    """The pairs of an igraph graph. The ids are the values of the attribute "name" of the vertices, if the vertices
+    have this attribute.
+    """
     _made_by("igraph", graph)
     _undirected(graph.is_directed(), symmetrise)
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)

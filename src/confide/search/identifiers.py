@@ -140,7 +140,7 @@ def _from_python(name: str, values: Any) -> Any:
 
 
 def rows_of(parts: Sequence[Column]) -> Column:
-    """Columns of ids joined into one column, one below the other."""
+    """Several columns of ids, joined into one column, one after the other."""
     if len(parts) == 1:
         return parts[0]
     number = all(part.number for part in parts)
@@ -302,8 +302,8 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
 
 
 def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
-    """A function from texts to the ranks of ids, with -1 for a text that is no id. The text "7.0" stands for the id 7,
-    as in every table.
+    """A function from texts to the ranks of ids, with -1 for a text that is not an id. The text "7.0" stands for the id
+    7, as in every table that confide reads.
 
     Args:
         count: number n of vertices.
@@ -326,7 +326,7 @@ def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
 
 
 def _ranks(values: NDArray[Any], count: int, ids: NDArray[np.int64] | None) -> NDArray[np.int32]:
-    """The rank of each integer, with -1 for an integer that is no id."""
+    """The rank of each integer, with -1 for an integer that is not an id."""
     if ids is None:
         if len(values) and (values.min() < 0 or values.max() >= count):
             return np.where((values >= 0) & (values < count), values, -1).astype(np.int32)
@@ -366,7 +366,9 @@ def _int64_unless_small(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _named(first: NDArray[Any], second: NDArray[Any]) -> tuple[int, NDArray[np.int64] | None]:
-    """All integers that occur in either array, without sorting if they lie close together."""
+    """The number n of different integers in both arrays, and these integers in ascending order; None in place of the
+    integers if they are 0..n-1. Integers that lie close together are found without sorting.
+    """
     if not len(first):
         return 0, None
     low, high = int(min(first.min(), second.min())), int(max(first.max(), second.max()))

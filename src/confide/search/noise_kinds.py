@@ -76,21 +76,22 @@ def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float
 
     Q is the probability that the item's noise exceeds the other item's independent noise by more than `gap`. With
     discrete noise there are ties, and the item with the lower score wins the ties. In a tie with the fake target the
-    item also wins, because the fake target comes last among equals. With Laplace, exponential and Gumbel noise ties
-    have probability 0.
+    item also wins, because the fake target comes last among items with equal noisy scores. With Laplace, exponential
+    and Gumbel noise ties have probability 0.
 
     Args:
         kind: kind of the noise.
-        gap: the other item's score less this item's score, an array of any shape, finite or infinite.
+        gap: the other item's score minus this item's score, an array of any shape, finite or infinite.
         scale: noise scale b > 0.
 
     Returns:
         Probabilities, in the shape of `gap`, which fall as the gap grows.
 
     Raises:
-        InvalidInput: an unknown kind, a scale that is not positive, or a gap that is no number.
+        InvalidInput: an unknown kind, a scale that is not positive, or a gap that is not a number.
 
-    Source: spec targeted_search 3.2 (smoothed stop); discrete_laplace by summing its convolution.
+    Source: spec targeted_search 3.2 (smoothed stop); for "discrete_laplace" the probabilities are sums over the
+    convolution of two noises.
 
     Example:
         >>> wins_over("laplace", [-3.0, 0.0, 3.0], 1.0).round(6).tolist()
@@ -199,8 +200,8 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
 def call_law(scores: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
     """The law of the result of one search for a component: one of the targets that are not found yet, or nothing.
 
-    Protected vertices (people who are no targets) only delay the target that comes first, so the law does not depend on
-    protected vertices.
+    Protected vertices (people who are not targets) only delay the target that comes first, so the law does not depend
+    on protected vertices.
 
     Args:
         scores: statistics of the targets that are not found yet, by ascending public id, shape (t,).
@@ -300,7 +301,7 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
     Args:
         kinks: positions of the kinks, in units of the noise scale.
         count: number of competing items. For more items the quadrature uses more pieces beyond the last kink, so that
-            the noise of all items is unlikely to lie higher than the last piece.
+            the largest noise of all items is unlikely to lie above the last piece.
     """
     kinks = np.unique(kinks)
     low, high = float(kinks[0]), float(kinks[-1])
@@ -367,7 +368,8 @@ def examined_chances(
         targeted: whether the vertex of each entry in `scores` is a target, shape (p,).
         noise_scale: noise scale b > 0.
         kind: kind of the noise.
-        threshold: value of the fake target before noise, as in `call_law`.
+        threshold: value of the fake target before noise: a number, an array of the probabilities of 0, 1, 2, ..., or
+            None for no fake target.
 
     Returns:
         Probabilities, shape (p,), with 0 for targets. The sum of the probabilities is the expected number of protected

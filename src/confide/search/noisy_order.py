@@ -1,18 +1,18 @@
 """Items in decreasing order of noisy scores. Only as many items are drawn as the caller requests.
 
-*Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for all people and sorting
-them would take longer than the search. Among items with equal scores the noises are exchangeable. The order statistics
-of these noises have a simple joint law, and the noises belong to the items in a uniformly random order. So each level
-of equal scores yields its members one by one, and a heap merges the levels. After the items are grouped by score, the
-first q items take O(levels + q log levels) operations. The order that results has the same law as an order with noise
-drawn for every item.
+*Laziness.* A search among millions of people examines only some hundreds of people. To draw noise for all people and to
+sort the people would take longer than the search. Among items with equal scores the noises are exchangeable. The order
+statistics of these noises have a simple joint law, and the noises belong to the items in a uniformly random order.
+Therefore each level of equal scores yields its members one by one, and a heap merges the levels. After the items are
+grouped by score, the first q items take O(levels + q log levels) operations. The order that results has the same law as
+an order with noise drawn for every item.
 
-*Rounding.* Computed exponential variables are within a relative 2^-50 of ideal ones, and their compensated sum s is
-within a relative 2^-49. With a probability above 1 - 2^-60, none of 2^31 items has s > 64. So the maps from exponential
-variables to noise change a noisy score by at most 2^-43 noise scales, and the rounding of these maps by less than
-2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. All roundings of a noisy score together are below 2^-40
-scales, the eta of spec targeted_search 3.2. A selection with sensitivity Delta and noise scale b therefore costs 2
-Delta / b + 2^-38 nats.
+*Rounding.* Computed exponential variables have a relative error of at most 2^-50, and their compensated sum s has a
+relative error of at most 2^-49. With a probability above 1 - 2^-60, none of 2^31 items has s > 64. So the maps from
+exponential variables to noise change a noisy score by at most 2^-43 noise scales, and the rounding of these maps by
+less than 2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. All roundings of a noisy score together are
+below 2^-40 scales, the eta of spec targeted_search 3.2. A selection with sensitivity Delta and noise scale b therefore
+costs 2 Delta / b + 2^-38 nats.
 """
 
 from __future__ import annotations
@@ -50,19 +50,20 @@ class NoisyOrder:
     The order does not depend on the sizes of the blocks that the caller takes. Among equal noisy scores the lower
     position comes first and the fake item last; with continuous noise such ties have probability 0. Random numbers are
     drawn in sub-streams of `stream`, in blocks whose sizes do not depend on the scores. The number of blocks depends on
-    the scores, and on how far the order is taken. The order is private. The caller must prove the privacy of everything
-    that is published about the order.
+    the scores, and on the number of items that the caller takes. The order is private. The caller must prove the
+    privacy of everything that is published about the order.
 
     Args:
         scores: private scores of the n items, shape (n,); finite numbers, and whole numbers for discrete noise. For
-            scores of up to `MOST_IN_SCALES` noise scales, the noisy scores are within 2^-40 noise scales of ideal ones.
+            scores of up to `MOST_IN_SCALES` noise scales, the noisy scores differ from ideal noisy scores by at most
+            2^-40 noise scales.
         scale: public noise scale b > 0.
         kind: kind of the noise, one of `NoiseKind`.
         noise: source of the random draws, such as `Noise.secure()`.
         stream: first words of the names of the random streams. A stream can be used only once.
         fake: score of the fake item, one additional item at position n with independent noise; None for no fake item.
-        plain: whether to draw noise for every item and sort the items. The probability law of the order is the same for
-            True and False, but the random numbers differ. Discrete noise is always drawn for every item.
+        plain: whether to draw noise for every item and then sort all items. The probability law of the order is the
+            same for True and False, but the random numbers differ. Discrete noise is always drawn for every item.
         sensitivity: sensitivity Delta of a score; 0 for scores that are public.
         room: additional privacy loss for the rounding of doubles, in nats.
         line: name of the entry in the run's privacy charge that pays for one selection, which costs 2 Delta / b plus
@@ -149,7 +150,7 @@ def _are_whole(values: NDArray[np.float64]) -> bool:
 
 
 class _Plain:
-    """A sort by (-noisy score, position), carried out only as far as needed, in chunks that double."""
+    """A sort by (-noisy score, position). Only as many items are sorted as are needed, in chunks of doubling size."""
 
     def __init__(self, noisy: NDArray[Any]) -> None:
         self._noisy = noisy
@@ -192,8 +193,8 @@ def _opened(
     noise: Noise, kind: NoiseKind, scale: float, sensitivity: float, room: float, name: tuple[str | int, ...],
     line: str | None,
 ) -> NoiseSession:
-    """A session that pays for one selection: 2 Delta / b and the room. With Gumbel noise the selection has bounded
-    range.
+    """A session that pays for one selection, at the cost of 2 Delta / b plus `room`. With Gumbel noise the selection
+    has bounded range.
     """
     def cost(scales: Mapping[str, Fraction]) -> DrawCost:
         if not sensitivity:

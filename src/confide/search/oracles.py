@@ -1,8 +1,8 @@
 """Oracles that answer whether a vertex is a target, and the record of their answers.
 
 An answer costs money, and outsiders cannot see the answer. Answers are stored separately from the set I of examined
-vertices. An answer may be known before the search uses it, from a question ahead of time or from an earlier search.
-Such an answer does not change the release.
+vertices. An answer may be known before the search uses it, for example from an earlier search or because the question
+was asked in advance. Such an answer does not change the release.
 
 Answers can also be read from a table with targets, other people, and people without an answer yet.
 """
@@ -98,8 +98,8 @@ Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Mapping[Any, bool] | Collec
 
 
 class SeedNotTargeted(InvalidInput):
-    """Error for a seed that is no target, or that is no vertex. The search promises nothing for a seed that is no
-    target.
+    """Error for a seed that is not a target, or that is not a vertex. The search promises nothing for a seed that is
+    not a target.
 
     Args:
         problem: description of the seed's problem, for the error message.
@@ -110,8 +110,8 @@ class SeedNotTargeted(InvalidInput):
 
 
 class OracleInconsistent(InvalidInput):
-    """Error for an oracle that changed its answer. The status of a person must never change, because with two different
-    answers the privacy promise has no meaning.
+    """Error for an oracle that changed its answer. The status of a person must never change, because the privacy
+    promise is meaningless if the answers differ.
     """
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class OracleInconsistent(InvalidInput):
 
 class OracleUnavailable(ConfideError):
     """Error for an oracle that gave no answer. The search pauses. A person without an answer is never treated as a
-    person who is no target.
+    person who is not a target.
 
     Attributes:
         search: the paused search; None if there is none. The call `search.run()` continues the paused search, also
@@ -151,9 +151,9 @@ class Investigation:
             columns `id` and `targeted`: a data frame (pandas, Polars, Arrow) or a file. (5) A bool array of n statuses,
             in the ascending order of `graph.ids` (entry i is for `graph.id_of(i)`). This order may differ from the
             order in which the ids were given. (6) None, if answers are given by hand.
-        ahead: number of vertices about which the method `statuses` of the oracle is asked at once, in a search for a
-            new component. Some of the answers may prove unnecessary. Unused answers are kept, and change nothing that
-            is released.
+        ahead: number of vertices about which the method `statuses` of the oracle is asked in one call, in a search for
+            a new component. Some of the answers may turn out to be unnecessary. Unused answers are kept, and change
+            nothing that is released.
 
     Raises:
         InvalidInput: an unknown id, no seed, or an oracle of another kind.
@@ -314,14 +314,14 @@ class Statuses:
 
     @property
     def in_batches(self) -> bool:
-        """Whether the oracle can answer about many vertices at once."""
+        """Whether the oracle can answer about many vertices in one call."""
         return self._many is not None
 
     def learn(self, index: int, answer: Any) -> None:
         """Record one answer.
 
         Raises:
-            InvalidInput: an answer that is no bool.
+            InvalidInput: an answer that is not a bool.
             OracleInconsistent: an answer that differs from an earlier one.
         """
         if not (isinstance(answer, bool | np.bool_) or (isinstance(answer, int | np.integer) and answer in (0, 1))):

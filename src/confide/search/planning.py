@@ -2,8 +2,8 @@
 statistic of proximity and the stopping rule.
 
 The module also computes the cost of all calls of a search together, by every known composition rule. A call with a
-drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range, and a noisy
-maximum. Separate accounting for the two releases gives a smaller epsilon, even for a handful of calls.
+drawn threshold is two releases: a draw of an exponential mechanism, which has bounded range, and a noisy maximum.
+Separate accounting for the two releases gives a smaller epsilon, even for a small number of calls.
 
     >>> found = compositions(13, 0.2, 1e-6)
     >>> round(found["basic"], 6), round(found["calls: zcdp"], 2), round(found["two-step"], 6)
@@ -152,7 +152,7 @@ def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> M
 
     Args:
         calls: number of calls, >= 0. An average over several runs is allowed, as in the printed table, although an
-            average is no bound for a single run.
+            average is not a bound for a single run.
         noise_scale: scale b of the Laplace noise.
         sensitivity: sensitivity Delta of the statistic.
 
@@ -223,8 +223,8 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def gives_up(self) -> float | None:
-        """Expected number of people examined before a search gives up, if all statistics are 0 and there is no target
-        to find.
+        """Expected number of people who are examined before a search gives up, if all statistics are 0 and there is not
+        a target to find.
 
         The expected number is None if the search never gives up.
         """
@@ -236,8 +236,8 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def worth(self) -> tuple[tuple[int, float], ...]:
-        """Power of the statistic: pairs of a target's value and the expected number of people with value 0 who are
-        examined before that target.
+        """The usefulness of the statistic, as pairs of a target's value and the expected number of people with value 0
+        who are examined before this target.
         """
         most = self.mechanism.statistic.most(self.mechanism.degree_bound)
         last = self.people if most is None else min(most, self.people)

@@ -2,8 +2,8 @@
 
 The module also writes notes about a search into a journal of noise: the search to which the journal belongs, and the
 calls (searches for a component) that have begun. The random numbers of a noisy order identify neither the noise scale
-nor the graph. So the journal names its search before the first draw, and each call before that call's draws. The
-journal of noise is private, and so are the notes in it.
+nor the graph. Therefore a note in the journal identifies the search before the first draw, and each call before the
+draws of this call. The journal of noise is private, and so are the notes in it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class PublicRelease(Billboard):
 
     @property
     def components(self) -> int:
-        """Number of components that were found, including the seeds'."""
+        """Number of components that were found, including the components of the seeds."""
         return len(self.joined)
 
     def to_arrow(self) -> pa.Table:
@@ -179,8 +179,9 @@ class SearchCertificate(Certificate):
     """A bound on the privacy loss of the list that was released.
 
     For every rewiring of one protected vertex, the probability of the released list changes by a factor of at most
-    e^ex_post. The probability is a product of the laws of `calls` searches. The bound is no guarantee before the run,
-    because the number of searches depends on the run. The bound says nothing about (epsilon, delta).
+    e^ex_post. The probability is a product of the laws of `calls` searches. The bound is not a guarantee before the
+    run, because the number of searches depends on the run. The bound does not bound a loss of the form (epsilon,
+    delta).
 
     Args:
         calls: number of searches for a new component.
@@ -201,9 +202,9 @@ class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
     """The outcome of a search with a query cap, under any noise. A query cap ends the search after a number of
     examinations. The outcome is for studies, and is never a release.
 
-    The point at which the search was cut off reveals protected contacts without any bound. So `release_safe` is False,
-    nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign accepts
-    the outcome.
+    The point at which the search was cut off reveals protected contacts without any bound. Therefore `release_safe` is
+    False, nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign
+    accepts the outcome.
     """
 
 

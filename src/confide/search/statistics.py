@@ -314,8 +314,8 @@ class CommonNeighbours(Statistic):
     """Common neighbours |N(v) and N(S)|: the neighbours of v that are neighbours of any confirmed target, each counted
     once.
 
-    Rewiring a vertex i adds or removes at most i itself among the common neighbours of an unconfirmed target t. So
-    Delta = 1 for any degrees.
+    Rewiring a vertex i adds or removes at most i itself among the common neighbours of an unconfirmed target t.
+    Therefore Delta = 1, whatever the degrees.
 
     Example:
         >>> CommonNeighbours().sensitivity(None), CommonNeighbours().count_sensitivity(5)
@@ -341,8 +341,8 @@ class CommonNeighboursMulti(Statistic):
     """Common neighbours with multiplicity: the sum over w in S of |N(v) and N(w)|. A neighbour of several confirmed
     targets counts for each of them.
 
-    A vertex that is adjacent to v and to d - 1 members of S adds d - 1 to the sum. So Delta = d - 1, not 1 as printed
-    in Wu 2017.
+    A vertex that is adjacent to v and to d - 1 members of S adds d - 1 to the sum. Therefore Delta = d - 1, not 1 as
+    printed in Wu 2017.
 
     Source: Wu 2017, line 6294; spec targeted_search 5, erratum E1.
 
@@ -468,8 +468,8 @@ class LargestFlow(_OverEdges):
     Flow that avoids the rewired vertex i is in both graphs, and flow through i uses two of its edges, so Delta = d/2.
     Over two edges the flow equals |N(v) and N[S]|, and Delta = 1. For paths of more than two edges the largest flow may
     be fractional. The computation solves one linear program with HiGHS for each vertex within reach of S, which is
-    slow. Each value is certified to 2^-21 by a flow and a cut, and Delta is increased by 2^-20 for this error. To
-    compute the largest flow in whole numbers would be NP-hard for paths of 5 or more edges.
+    slow. Each value is certified to 2^-21 by a flow and a cut, and Delta is increased by 2^-20 for this error. The
+    computation of the largest flow in whole numbers would be NP-hard for paths of 5 or more edges.
 
     Raises:
         InvalidInput: a length out of range.
@@ -502,8 +502,9 @@ class LargestFlow(_OverEdges):
 @wire("Contacts", "")
 @dataclass(frozen=True)
 class Contacts(Statistic):
-    """Number of contacts |N(v) and S| of v among the confirmed targets S, called Path_1 in Wu 2017. This number orders
-    the search inside a component, and is 0 for every vertex beyond the component.
+    """Number of contacts |N(v) and S| of v among the confirmed targets S, called Path_1 in Wu 2017. This number
+    determines the order of the search inside a component, and is 0 for every vertex outside the component and its
+    contacts.
 
     No protected vertex can change a target's number of contacts in S, so Delta = 0.
     """

@@ -1,5 +1,5 @@
-"""The stopping rule of the search for a new component, by a fake target. The value of the fake target is drawn such
-that about K people come before the fake target, where K is the stopping target.
+"""The stopping rule of the search for a new component, which uses a fake target. The value of the fake target is drawn
+such that about K people come before the fake target, where K is the stopping target.
 
 The value of the fake target follows from a count over V minus N[T], the vertices that are neither confirmed targets nor
 their contacts. The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier
@@ -8,13 +8,14 @@ noise and on protected edges, and are not released (spec targeted_search, erratu
 Source: spec targeted_search 3.2.
 
 The module also computes the loss of the printed rule, which counts the unexamined vertices. Take a seed, a target t1
-without contacts, k' more hidden targets, and many strangers far from all of them. In one graph the seed's contact i
-knows none of the hidden targets. In the other graph i knows all k' hidden targets, and each of them has the statistic
-1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. At noise
-scale b, noisy values this low are e^(k'/b) times less likely in the graph in which the statistic of the k' other
-targets is larger by one. By the printed rule, the second threshold follows from a count of the unexamined vertices. The
-count depends on the number of strangers before t1, and this number reveals how low the noisy value of t1 was. Counted
-over V minus N[T], the second threshold depends on the graph and on the released list alone.
+without contacts, k' more hidden targets, and many strangers who are far from the seed and the targets. In one graph the
+seed's contact i knows none of the hidden targets. In the other graph i knows all k' hidden targets, and each of them
+has the statistic
+1. If t1 is found first *although its noisy value was low*, the noisy values of all other hidden targets were even
+lower. At noise scale b, noisy values this low are e^(k'/b) times less likely in the graph in which the statistic of the
+k' other targets is larger by one. By the printed rule, the second threshold follows from a count of the unexamined
+vertices. The count depends on the number of strangers before t1, and this number reveals how low the noisy value of t1
+was. Counted over V minus N[T], the second threshold depends on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """

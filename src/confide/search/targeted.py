@@ -136,8 +136,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             people: public number n of people.
             components: largest number k >= 1 of components to find, including those of the seeds.
             options: further parameters of `PTarget`, such as stopping_target, degree_bound, stop, statistic or
-                noise_kind. If delta is above 0, the default noise is "gumbel", because the losses of several searches
-                with Gumbel noise add up to less.
+                noise_kind. If delta is above 0, the default noise is "gumbel", because several searches with Gumbel
+                noise have a smaller loss together.
 
         Raises:
             InvalidInput: a number out of range.
@@ -183,9 +183,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         """Number of steps, each from a graph to a neighbouring graph, that together change all contacts of a group of
         `size` people: 2 size - 1 with a degree bound, and size without a degree bound.
 
-        A person's new contacts may lift the degree of another person in the group above the bound, as long as that
-        person's old contacts are still there. Therefore the steps first remove the old contacts of all but one person.
-        Then they change the contacts of the last person, and at the end they add the new contacts of the other people.
+        A person's new contacts may lift the degree of another person in the group above the bound, if that person still
+        has their old contacts. Therefore the first steps remove the old contacts of all people but one. The next step
+        changes the contacts of the last person. The final steps add the new contacts of the other people.
         """
         return size if self.degree_bound is None else 2 * size - 1
 
@@ -228,8 +228,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> Search:
         """Begin a search that can pause, for a slow oracle or after a crash.
 
-        After a crash pass the same investigation, all answers so far, and the same `JournalNoise`. A restarted search
-        repeats its steps with the same noise as before, and asks only unanswered questions.
+        After a crash, call the method with the same investigation, all answers so far, and the same `JournalNoise`. A
+        restarted search repeats its steps with the same noise as before, and asks only unanswered questions.
 
         Args:
             data: an `Investigation`, which holds the private network, the seeds and the oracle.
@@ -268,7 +268,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         because the course of a search depends on contacts.
 
         Raises:
-            SeedNotTargeted: a seed that is no target, by the oracle's answer.
+            SeedNotTargeted: a seed that is not a target, by the oracle's answer.
             OracleUnavailable: an oracle that gives no answer. The attribute `search` of the error is the paused search.
             InvalidInput: a graph with another number of people.
             DegreeBoundViolated: a graph in which some vertex has more neighbours than the degree bound.
@@ -281,7 +281,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return found
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the data is a custodian's, and no participant gets a share."""
+        """Nothing, because the data belong to a custodian and no participant gets a share."""
         self.check(billboard)
         return {}
 
@@ -321,7 +321,7 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
     Args:
         it: search with the wanted parameters. Its epsilon and delta are replaced.
         epsilon: privacy loss of the whole list, in nats.
-        delta: delta of the whole list; 0 uses basic composition.
+        delta: delta of the whole list. With 0 the losses are added by basic composition.
     """
     def fits(each: float) -> bool:
         there = replace(it, epsilon=each, delta=delta)
@@ -433,8 +433,8 @@ class Search:
         since they reveal protected contacts.
 
         Within a component all pending vertices will be examined in any case. In a search for a component, questions
-        about later vertices may prove unnecessary. Answers to unnecessary questions are kept, and the vertices count as
-        examined only in their turn.
+        about later vertices may turn out to be unnecessary. Answers to unnecessary questions are kept, and the vertices
+        count as examined only in their turn.
 
         Args:
             count: largest number of ids.
@@ -453,7 +453,7 @@ class Search:
         Raises:
             OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is
                 kept.
-            InvalidInput: an unknown id, or an answer that is no boolean. After the error, none of the new answers is
+            InvalidInput: an unknown id, or an answer that is not a boolean. After the error, none of the new answers is
                 kept.
         """
         self._state.statuses.give(answers)
@@ -465,8 +465,8 @@ class Search:
         """The outcome of a search that has ended.
 
         Raises:
-            Refused: a search that has not ended. A list cut off at a missing answer would reveal when answers were
-                missing.
+            Refused: a search that has not ended. A list that ends at a missing answer would reveal at which points
+                answers were missing.
         """
         if not self.done:
             raise Refused("the search has not ended", "call run(), or give the answers to pending()")

@@ -4,8 +4,8 @@ number that is written for it, such as exactly 0.1. Sums are exact, and are roun
 A calculator is one method to add up the losses of events. Every calculator gives a valid upper bound on the loss of the
 same releases, if the parameters of all events were fixed before the first release. The smallest bound of all
 calculators is then valid too. Events that are chosen after earlier outputs were seen need the `Ledger`, which is a
-privacy filter. For such events, only the budget of the filter is a guarantee, and the epsilon spent so far is only
-information.
+privacy filter. For such events, only the budget of the filter is a guarantee. The epsilon spent so far is not a
+guarantee.
 
 `matrix` prints which calculator has a proved rule for which type of event, for the documentation.
 """

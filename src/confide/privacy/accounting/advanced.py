@@ -125,7 +125,7 @@ def _worst(spend: Spend) -> tuple[Fraction, int]:
 
 def epsilon(spend: Spend, delta: float) -> float:
     """The epsilon that Theorem 2.2.4 proves with a slack of `delta` minus the sum of the events' deltas. The result is
-    infinite where no positive slack is left.
+    infinite if this difference is not positive.
     """
     step, count = _worst(spend)
     if not count:

@@ -6,11 +6,11 @@ randomised response, and k-ary randomised response by its own pair of laws. An a
 randomised response that reveals everything with probability delta, and a Gaussian event by two Gaussians. For a zCDP
 event no dominating pair of laws is known, so the calculator does not support it.
 
-This module discretises each loss by connecting the dots, in the direction of less privacy; dp-accounting composes the
-discretised losses use by use. The accountant class of dp-accounting is not used, because that class loses the repeat
-count of a randomised response that is composed with itself. The numbers are as accurate as the floating-point
-arithmetic of dp-accounting, which is not rounded outwards. Use the calculator `pld` for comparison, and prefer the
-calculator `optimal` where `optimal` gives an answer.
+This module discretises each loss by the method "connect the dots", in the direction of less privacy. Then dp-accounting
+composes the discretised losses one use after another. The accountant class of dp-accounting is not used, because that
+class loses the repeat count of a randomised response that is composed with itself. The numbers are only as accurate as
+the floating-point arithmetic of dp-accounting, which does not round outwards. Use the calculator `pld` for comparison,
+and prefer the calculator `optimal` where `optimal` gives an answer.
 
 Source: Doroshenko et al. 2022; spec query_release A2.
 """

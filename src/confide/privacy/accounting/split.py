@@ -56,8 +56,8 @@ def concentrated_delta(sums: Totals, epsilon: float) -> float:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """The sum of the epsilons, plus the epsilon of the concentrated events at the delta that is left: `delta` minus the
-    sum of the deltas.
+    """The sum of the epsilons, plus the epsilon of the concentrated events at the remaining delta, which is `delta`
+    minus the sum of the deltas.
     """
     sums = totals(spend)
     left = remaining(delta, sums.delta)
@@ -68,8 +68,8 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The sum of the deltas, plus the delta of the concentrated events at the epsilon that is left: `epsilon` minus the
-    sum of the epsilons.
+    """The sum of the deltas, plus the delta of the concentrated events at the remaining epsilon, which is `epsilon`
+    minus the sum of the epsilons.
     """
     sums = totals(spend)
     left = remaining(epsilon, sums.pure + sums.approx)

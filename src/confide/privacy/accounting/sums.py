@@ -189,7 +189,7 @@ def ball(value: Fraction) -> Any:
 
 
 def remaining(delta: float, spent: Fraction) -> float:
-    """The given delta minus the part that is spent, rounded down. The result is 0 or negative where nothing is left."""
+    """The given delta minus the part that is spent, rounded down. The result is 0 or negative if nothing remains."""
     left = written(delta) - spent
     nearest = float(left)
     return nearest if Fraction(nearest) <= left else math.nextafter(nearest, -math.inf)

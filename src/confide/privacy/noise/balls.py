@@ -10,8 +10,8 @@ post-processing of the ideal mechanism. No floating-point error ever changes the
 
 The number of bits that are drawn at the start depends on public parameters only. The number of bits is so large that a
 second round is needed with a probability below 2^-60 for each value, whatever number the noise is added to. In the
-first round of an evaluation, time depends on private values only through Python's integer arithmetic, which takes some
-nanoseconds more for longer integers.
+first round of an evaluation, the running time depends on private values only through Python's integer arithmetic, which
+takes some nanoseconds more for longer integers.
 
 Source: spec truthful_regression 4.4 (iii).
 """
@@ -53,8 +53,8 @@ _LOCK = threading.RLock()
 def precision(bits: int) -> Iterator[None]:
     """Set flint's working precision while holding a lock, and restore the earlier precision afterwards.
 
-    The precision is a global variable of the process, hence the lock. Code outside confide that changes the precision
-    in between cannot make a result wrong: the balls only become wider, and an undecided rounding is repeated.
+    The lock is needed because the precision is a global variable of the process. Code outside confide that changes the
+    precision in between cannot make a result wrong: the balls only become wider, and an undecided rounding is repeated.
 
     Args:
         bits: working precision in bits, >= 2.
@@ -93,7 +93,7 @@ def offsets(points: Points, grid: int) -> list[Offset]:
     The whole part of a point stays outside the balls, so large points cost neither precision nor time.
 
     Args:
-        points: doubles or fractions, taken exactly.
+        points: doubles or fractions, used without rounding.
         grid: exponent of the grid 2^-grid.
     """
     import numpy as np  # the conversions of losses, which need only `precision`, do without numpy
@@ -113,7 +113,8 @@ def offsets(points: Points, grid: int) -> list[Offset]:
 def independent(
     law: Law, points: Sequence[Offset], *, uniforms: int, values: int, bits: int, entropy: Entropy
 ) -> list[int]:
-    """The integers nearest to points + noise, as in `rounded`, for any number of independent draws.
+    """The integers nearest to points + noise, for any number of independent draws. The draws are processed in parts,
+    and the function `rounded` rounds each part.
 
     Args:
         law: a law that takes any number of groups of `uniforms` uniforms, and gives `values` values for each group.

@@ -50,8 +50,8 @@ class Noise(ABC):
 
     Real-valued noise is added to its `center` and rounded to a multiple of 2^-grid in one step. Secure noise rounds the
     ideal real number center + noise exactly, so the result is post-processing of the ideal mechanism. Adding noise as a
-    double to a double would reveal the center through the low bits. Results above 2^53 units of the grid are rounded
-    once more, to the nearest double.
+    double to a double would reveal the center through the low bits. Results above 2^53 units of the grid are then
+    rounded again, to the nearest double.
 
     The center may be private, while every other argument is public. The time of a secure draw depends on public
     parameters, on the noise of a rejection sampler, and, by nanoseconds, on the length of the center's integers. With
@@ -147,8 +147,8 @@ class Noise(ABC):
     def metering(self, mechanism: Any, *, device: bool = False) -> AbstractContextManager[None]:
         """Context manager that meters the draws of a mechanism's run by the mechanism's charge.
 
-        A run within another run draws on the lines of the outer run. A mechanism that claims no privacy has no charge
-        and gets no meter.
+        The draws of a run within another run are paid from the lines of the outer run. A mechanism that claims no
+        privacy has no charge and gets no meter.
 
         Args:
             mechanism: the mechanism that runs.
@@ -176,7 +176,7 @@ class Noise(ABC):
 
         Args:
             mechanism: the mechanism that runs.
-            device: whether the run is on one participant's device, as in `metering`.
+            device: whether the run is on one participant's device, which spends its own allowance.
         """
         if not self._running and (self.meter is None or self.meter.mechanism is mechanism):
             self._open_meter(mechanism, device=device)
@@ -201,9 +201,9 @@ class Noise(ABC):
         """Draw center + independent integers k with P(k) proportional to exp(-|k|/scale).
 
         Args:
-            scale: the noise scale in (0, 2^55], taken exactly; the variance is about 2 scale^2.
+            scale: the noise scale in (0, 2^55], used without rounding; the variance is about 2 scale^2.
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
             center: whole numbers in the shape `size`; zeros if left out. A sum beyond 64 bits becomes the nearest
                 64-bit integer.
 
@@ -225,9 +225,9 @@ class Noise(ABC):
         """Draw center + independent integers k with P(k) proportional to exp(-k^2/(2 noise_std^2)).
 
         Args:
-            noise_std: the standard deviation in (0, 2^55], taken exactly; the variance is at most noise_std^2.
+            noise_std: the standard deviation in (0, 2^55], used without rounding; the variance is at most noise_std^2.
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
             center: whole numbers in the shape `size`; zeros if left out. A sum beyond 64 bits becomes the nearest
                 64-bit integer.
 
@@ -253,10 +253,10 @@ class Noise(ABC):
         of 2^-grid.
 
         Args:
-            scale: noise scale, > 0, taken exactly.
+            scale: noise scale, > 0, used without rounding.
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
-            center: doubles or Fractions in the shape `size`, taken exactly; zeros if left out.
+            stream: the name of the draw; each name can be used only once.
+            center: doubles or Fractions in the shape `size`, used without rounding; zeros if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
         Raises:
@@ -279,10 +279,10 @@ class Noise(ABC):
         """Draw center + independent N(0, noise_std^2) noise, rounded to multiples of 2^-grid.
 
         Args:
-            noise_std: standard deviation, > 0, taken exactly.
+            noise_std: standard deviation, > 0, used without rounding.
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
-            center: doubles or Fractions in the shape `size`, taken exactly; zeros if left out.
+            stream: the name of the draw; each name can be used only once.
+            center: doubles or Fractions in the shape `size`, used without rounding; zeros if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
         Raises:
@@ -309,10 +309,10 @@ class Noise(ABC):
         The law differs from d independent Laplace draws, and from a uniform direction with a radius Exp(scale).
 
         Args:
-            scale: noise scale, > 0, taken exactly.
+            scale: noise scale, > 0, used without rounding.
             dimension: the dimension d >= 1.
-            stream: the name of the draw; each name can be drawn once.
-            center: (d,) doubles or Fractions, taken exactly; zeros if left out.
+            stream: the name of the draw; each name can be used only once.
+            center: (d,) doubles or Fractions, used without rounding; zeros if left out.
             stretch: (d,) positive doubles, public, by which the coordinates of the noise v are multiplied; ones if left
                 out.
             grid: the exponent of the grid 2^-grid, in 0..60.
@@ -338,7 +338,7 @@ class Noise(ABC):
             table: (m, k) public weights, whole numbers >= 0: one row for each input and one column for each output.
                 Every row has the same sum, in [1, 2^62].
             inputs: (n,) row numbers of the table; they may be private.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
 
         Returns:
             (n,) column numbers of the table.
@@ -360,15 +360,15 @@ class Noise(ABC):
         """Draw independent positions j with probability proportional to exp(logit_j), the law of an exponential
         mechanism.
 
-        Logits are doubles; a logit more than 700 below the largest counts as 700 below it. The weights are the doubles
-        exp(logit - largest), taken as exact numbers. These doubles differ from the ideal weights by a relative 2^-40 at
-        most. If you have scores, use `exponential_mechanism` instead, which converts scores to logits and keeps a
-        margin for this error.
+        Logits are doubles. A logit that is more than 700 below the largest logit counts as 700 below it. The weights
+        are the doubles exp(logit - largest), used as exact numbers. These doubles differ from the ideal weights by a
+        relative 2^-40 at most. If you have scores, use `exponential_mechanism` instead, which converts scores to logits
+        and keeps a margin for this error.
 
         Args:
             logits: (k,) finite, 1 <= k <= 2^24; they may be private.
             size: number of draws.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
 
         Returns:
             (size,) positions in `logits`.
@@ -382,12 +382,12 @@ class Noise(ABC):
         return self._selection(checked, count, self._claim(stream))
 
     def split(self, people: int, *, stream: Stream) -> NDArray[np.bool_]:
-        """Draw a uniformly random balanced partition, as an array with floor(people/2) entries False and the others
-        True.
+        """Draw a uniformly random balanced partition, as an array with floor(people/2) entries False and all other
+        entries True.
 
         Args:
             people: the number of people, >= 0.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -401,14 +401,15 @@ class Noise(ABC):
         """Draw independent standard exponentials, density exp(-x) on x > 0, as raw material for random orders and not
         for released numbers.
 
-        Secure draws are within a relative 2^-50 of ideal real ones, even the smallest. A relative error of 2^-50 is
-        small enough for a random order, whose law the errors change by a known amount (`confide.search` charges for
-        that amount). An exponential draw does not protect a released number, because its low bits as a double would
-        reveal the number to which it was added. For a released number use `laplace`, `gaussian` or a discrete law.
+        Each secure draw, even a very small one, differs from an ideal real draw by a relative error of at most 2^-50. A
+        relative error of 2^-50 is small enough for a random order, whose law the errors change by a known amount
+        (`confide.search` charges for that amount). An exponential draw does not protect a released number, because its
+        low bits as a double would reveal the number to which it was added. For a released number use `laplace`,
+        `gaussian` or a discrete law.
 
         Args:
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -427,7 +428,7 @@ class Noise(ABC):
 
         Args:
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -504,8 +505,8 @@ class Noise(ABC):
 
 
 def as_noise(noise: object) -> Noise:
-    """The given source of noise, after a check of its type. Any other object is refused, with a hint how to get a
-    source of noise.
+    """The given source of noise, after a check of its type. Any other object is refused, and the error message says how
+    to get a source of noise.
     """
     if not isinstance(noise, Noise):
         raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure(), or .simulated(seed)")

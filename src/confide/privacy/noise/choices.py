@@ -2,7 +2,7 @@
 to exp(logit).
 
 No floating-point uniform is used. All rows of a channel have the same public sum, so rejected draws say nothing about
-the inputs. The doubles exp(logit) are taken as exact numbers. Only the rounding of the logits and of the exponential
+the inputs. The doubles exp(logit) are used as exact numbers. Only the rounding of the logits and of the exponential
 function changes the law of the draws, by a relative 2^-40 at most.
 
 The module also draws random balanced partitions, which are public or post-processed. No privacy claim depends on a
@@ -74,8 +74,8 @@ def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]
 def channel_outputs(
     table: NDArray[np.int64], inputs: NDArray[np.int64], uniforms: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The output of the channel that each uniform integer selects, by a binary search that takes the same number of
-    steps for every input.
+    """The outputs of the channel, (n,), one for each pair of an input and a uniform integer. A binary search finds each
+    output, with the same number of steps for every input.
 
     Args:
         table: (m, k) weights, where all rows have the same sum.
@@ -101,7 +101,9 @@ def channel_outputs(
 
 
 def relative_weights(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights exp(logit - largest logit), between exp(-700) and 1; a larger difference counts as 700."""
+    """The weights exp(logit - largest logit), between exp(-700) and 1. A difference of more than 700 from the largest
+    logit counts as 700.
+    """
     weights: NDArray[np.float64] = np.empty(logits.shape)
     largest = logits.max()
     for start in range(0, len(logits), _ROOM):

@@ -2,7 +2,7 @@
 proportional to exp(-k^2/(2 sigma^2)).
 
 If the scale is a double, the library OpenDP draws. OpenDP reads the operating system's randomness itself, and takes
-doubles as the exact numbers that they are. For a scale that is no double, such as Fraction(2, 3), this module draws
+doubles as the exact numbers that they are. For a scale that is not a double, such as Fraction(2, 3), this module draws
 exactly. The floor of an exponential with mean s is geometric with ratio exp(-1/s), and `balls` computes floors of ideal
 real numbers.
 
@@ -42,7 +42,7 @@ def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDA
         law: the law of the draws.
         scale: the scale of the law (sigma of the Gaussian), in (0, LARGEST_SCALE].
         count: the number of draws.
-        entropy: the source of the bits for scales that are no double; OpenDP reads the operating system's randomness
+        entropy: the source of the bits for scales that are not doubles; OpenDP reads the operating system's randomness
             itself.
     """
     if count == 0:
@@ -54,7 +54,7 @@ def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDA
 
 
 def library(law: DiscreteLaw, scale: float, count: int) -> NDArray[np.int64]:
-    """Draws by OpenDP, all in one call, because a call costs 50 us and each draw 8 us."""
+    """Draws by OpenDP, all in one call, because a call takes 50 us and each draw another 8 us."""
     return np.asarray(_measurement(law, scale)(np.zeros(count, dtype=np.int64)), dtype=np.int64)
 
 
@@ -77,7 +77,9 @@ def _measurement(law: DiscreteLaw, scale: float) -> Any:
 
 
 def _floors_of_exponentials(scale: Fraction, points: Sequence[Offset], entropy: Entropy) -> list[int]:
-    """The integers nearest to point + Exponential(scale), exactly."""
+    """The integers nearest to point + Exponential(scale), exactly. At the point -1/2 this is the floor of the
+    exponential.
+    """
     from flint import fmpq
 
     factor = fmpq(-scale.numerator, scale.denominator)

@@ -1,13 +1,13 @@
 """Exact draws with rational parameters from random bytes, bit for bit as a participant's own device makes them.
 
 `browser/noise.ts` implements the same samplers: the same bytes give the same draws in the browser and in Python. No
-logarithm, no double and no rounding is used, so each law is exactly the named one.
+logarithm, no double and no rounding is used, so each draw follows exactly the law in the name of its function.
 
 Bytes become draws as follows:
 
 - A uniform number below n takes the least number of whole bytes that can hold n - 1. The bytes are read as one number,
-  the highest byte first, and only its lowest bits are kept, as many as n - 1 has. A result of n or more is discarded,
-  and new bytes are taken. n = 1 takes no bytes.
+  the highest byte first. Of this number only the lowest bits are kept, as many as the number n - 1 has. A result of n
+  or more is discarded, and new bytes are taken. n = 1 takes no bytes.
 - All other laws are built from uniform whole numbers alone, in the order in which the functions of this module request
   these numbers.
 
@@ -54,7 +54,7 @@ def uniform_below(limit: int, source: ByteSource) -> int:
 
     Example:
         >>> given = [b"\x0c", b"\x0f"]
-        >>> uniform_below(6, lambda count: given.pop())  # 15 ends in the bits 111, which is 7: too much; 12 in 100
+        >>> uniform_below(6, lambda count: given.pop())  # 15 gives 7 (bits 111), too large; 12 gives 4 (100)
         4
     """
     whole("limit", limit, at_least=1)

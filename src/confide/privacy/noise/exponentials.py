@@ -1,4 +1,4 @@
-"""Standard exponentials from random bits, each with a small relative error against an ideal real one.
+"""Standard exponentials from random bits, each with a small relative error compared with an ideal real draw.
 
 A uniform number of 53 bits has absolute precision only, so a small exponential that is computed from such a number has
 few correct digits. Random orders that depend on small differences would then have a wrong law. This module therefore
@@ -29,7 +29,7 @@ _RUNS = np.array([_RUN - field.bit_length() for field in range(1 << _RUN)], dtyp
 
 
 def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
-    """Independent standard exponentials, each within a relative 2^-50 of an ideal real one.
+    """Independent standard exponentials, each with a relative error of at most 2^-50 compared with an ideal real draw.
 
     Args:
         count: the number of draws.

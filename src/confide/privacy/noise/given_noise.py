@@ -50,7 +50,7 @@ def given(source: Noise) -> Noise:
 def anew(noise: Noise) -> Noise:
     """Noise of the same kind for another run: secure noise, or simulated noise with the same seed.
 
-    Noise of any other kind, such as replayed draws, serves one run only, and is returned unchanged.
+    Noise of any other kind, such as replayed draws, is for one run only, and is returned unchanged.
 
     Args:
         noise: noise that may have been drawn from already; it is not changed.

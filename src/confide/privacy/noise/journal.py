@@ -2,8 +2,8 @@
 draws.
 
 A run that publishes its output step by step must not draw its noise again after a crash, because two draws for one step
-reveal more than one. The journal is as secret as the data. The journal's file is readable by its owner only, and is
-destroyed when the run has ended.
+reveal more than one draw does. The journal is as secret as the data. The journal's file is readable by its owner only,
+and is destroyed when the run has ended.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class JournalNoise(PassingNoise):
     hands out the same draws.
 
     A stored draw is found by its stream. The request must be the same as before, including its center. A changed
-    request is refused, because the stored answer does not fit it, and a second answer would reveal more than one.
+    request is refused, because the stored answer does not fit the request, and two answers would together reveal more
+    than one answer does.
 
     A draw takes two writes, each of which is synchronised to disk: first the draw itself, then the end of its line. A
     line without an end belongs to a draw that was never handed out, and is dropped when the journal is opened. A line
@@ -63,15 +64,15 @@ class JournalNoise(PassingNoise):
     Args:
         path: the path of the journal. A missing folder is created, with access for its owner only.
         source: the source of new draws. A journal that was begun with another kind of source is refused.
-        existing: True if the journal must exist (a run that goes on), False if it must not exist, None if either is
-            allowed.
+        existing: True if the journal must exist already (for a run that continues), False if it must not exist, None if
+            both are allowed.
         sealed: an earlier value of `seal` of this journal, kept elsewhere; None for no check. A journal is refused if
             it does not begin with the lines of that seal.
 
     Raises:
-        InvalidInput: the source is no noise; the file is readable by others, is no journal, or was begun with another
-            kind of source; the file exists, or is missing, contrary to `existing`; or the journal is cut off, or is an
-            older copy, contrary to `sealed`.
+        InvalidInput: the source is not a source of noise; the file is readable by others, is no journal, or was begun
+            with another kind of source; the file exists, or is missing, contrary to `existing`; or the journal is cut
+            off, or is an older copy, contrary to `sealed`.
         StoreFailed: another process holds the journal, the file is damaged, or nothing can be written. After a failure
             of the journal, the draw is not handed out.
 
@@ -83,7 +84,7 @@ class JournalNoise(PassingNoise):
         >>> path = Path(tempfile.mkdtemp()) / "noise.journal"
         >>> with JournalNoise(path, Noise.simulated(1)) as first:
         ...     drawn = first.exponential(3, stream="call")
-        >>> again = JournalNoise(path, Noise.simulated(2), existing=True)  # another source: what is kept comes first
+        >>> again = JournalNoise(path, Noise.simulated(2), existing=True)  # the stored draw is used, not the new source
         >>> bool((again.exponential(3, stream="call") == drawn).all())
         True
         >>> again.destroy()
@@ -209,7 +210,8 @@ class JournalNoise(PassingNoise):
             raise InvalidInput("noise", f"the journal {self._path} is closed", "open it again")
 
     def _opened(self, existing: bool | None) -> int:
-        """The opened and locked file. If another process holds the lock, the call fails at once instead of waiting."""
+        """The opened and locked file. If another process holds the lock, the call fails immediately instead of waiting.
+        """
         new = {True: 0, False: os.O_CREAT | os.O_EXCL, None: os.O_CREAT}[existing]
         file = -1
         try:

@@ -29,7 +29,8 @@ __all__ = ["from_grid", "gaussian", "laplace", "onto_grid", "vector_laplace"]
 
 
 def from_grid(integers: Sequence[int], grid: int) -> NDArray[np.float64]:
-    """Multiples of 2^-grid as doubles: exact up to 2^53 multiples, and the nearest double above.
+    """Multiples of 2^-grid as doubles. Up to 2^53 units of 2^-grid a multiple is exact; a larger multiple becomes the
+    nearest double.
 
     A number that overflows becomes the largest double, because an error would reveal where the center lies.
     """
@@ -55,7 +56,9 @@ def _pairs(uniforms: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _normals(uniforms: Sequence[Any]) -> list[Any]:
-    """As many independent standard normals as the given uniforms, an even number (Box and Muller)."""
+    """Independent standard normals, one for each of the given uniforms (Box and Muller). The number of uniforms must be
+    even.
+    """
     normals = []
     for first, second in _pairs(uniforms):
         radius = (-2 * first.log()).sqrt()

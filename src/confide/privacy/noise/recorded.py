@@ -84,8 +84,8 @@ class Draw:
             the center of a selection its logits; a split, exponentials and words have an empty center.
         value: the answer, which is the array of drawn numbers, added to the center if there is one.
         table: rows of a channel's weights, one row for each input; empty for the other laws.
-        centered: False if the law allows a `center` and none was passed, so that the record does not show which numbers
-            the noise is added to later.
+        centered: False if the law allows a `center` and none was passed. The record then does not show to which numbers
+            the noise is added later.
         payment: the payment to the run's meter for the draw; None if nothing was paid, or no meter ran.
     """
 
@@ -112,7 +112,7 @@ class Draw:
 
     @property
     def request(self) -> tuple[object, ...]:
-        """The part of a request that must be public: two runs on neighbouring data must make the same request."""
+        """The part of a request that must be public, so that two runs on neighbouring data agree in this part."""
         size = len(self.center)  # of a selection: how many items there are
         return (self.law, self.stream, self.scale, self.shape, self.grid, self.table, size, *self.stretch.tolist())
 
@@ -148,9 +148,9 @@ class _Transcribed(PassingNoise):
         """The value of one draw.
 
         Args:
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
             ask: function that puts the same request to another source.
-            bare: the answer without noise: the center itself, or a fixed value for a law without a center.
+            bare: the answer without noise, which is the center itself, or a fixed value for a law without a center.
         """
 
     def _open_meter(self, mechanism: Any, *, device: bool) -> None:

@@ -1,4 +1,4 @@
-"""Secure noise: exact draws from the operating system's randomness, without a seed, as settlement uses them."""
+"""Secure noise: exact draws from the operating system's randomness, without a seed. Settlement uses such noise."""
 
 from __future__ import annotations
 

@@ -37,14 +37,14 @@ Sensitivity = int | float | Fraction
 
 @lru_cache(maxsize=256, typed=True)
 def _laplace(name: str, scale: float | Fraction, sensitivity: Sensitivity, most: float) -> DrawCost:
-    """The cost of Laplace noise of this scale for a center of this sensitivity."""
+    """The cost of Laplace noise of a given scale for a center of a given sensitivity."""
     return DrawCost.laplace(_moved(name, sensitivity) / as_exact("noise_scale", scale, at_most=most))
 
 
 @lru_cache(maxsize=256, typed=True)
 def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, lattice: bool) -> DrawCost:
-    """The cost of Gaussian noise of this standard deviation, on the integers or on the real line, for a center of this
-    squared sensitivity.
+    """The cost of Gaussian noise of a given standard deviation, on the integers or on the real line, for a center of a
+    given squared sensitivity.
     """
     exact, moved = as_exact("noise_std", std, at_most=most), _moved("l2_sensitivity_squared", squared)
     return DrawCost.concentrated(moved / (2 * exact**2)) if lattice else DrawCost.gaussian(moved / exact**2)
@@ -69,9 +69,9 @@ def add_discrete_laplace(
     Args:
         noise: the noise of the run.
         center: whole numbers of any shape, private.
-        noise_scale: noise scale in (0, 2^55], taken exactly.
+        noise_scale: noise scale in (0, 2^55], used without rounding.
         l1_sensitivity: the largest l1 distance by which one neighbour step can move `center`.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
 
@@ -80,7 +80,7 @@ def add_discrete_laplace(
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
 
     Example:
         >>> add_discrete_laplace(Noise.simulated(1), [10, 20], noise_scale=1.0, l1_sensitivity=1, stream="counts").shape
@@ -100,9 +100,9 @@ def add_discrete_gaussian(
     Args:
         noise: the noise of the run.
         center: whole numbers of any shape, private.
-        noise_std: standard deviation in (0, 2^55], taken exactly.
+        noise_std: standard deviation in (0, 2^55], used without rounding.
         l2_sensitivity_squared: the square of the largest l2 distance by which one neighbour step can move `center`.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
 
@@ -111,7 +111,7 @@ def add_discrete_gaussian(
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, LARGEST_SCALE, lattice=True)
     source = pay(noise, cost, stream=stream, line=line, group=group)
@@ -127,17 +127,17 @@ def add_laplace(
 
     Args:
         noise: the noise of the run.
-        center: doubles or Fractions of any shape, private, taken exactly.
-        noise_scale: noise scale, > 0, taken exactly.
+        center: doubles or Fractions of any shape, private, used without rounding.
+        noise_scale: noise scale, > 0, used without rounding.
         l1_sensitivity: the largest l1 distance by which one neighbour step can move `center`.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
     """
     cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
@@ -152,17 +152,17 @@ def add_gaussian(
 
     Args:
         noise: the noise of the run.
-        center: doubles or Fractions of any shape, private, taken exactly.
-        noise_std: standard deviation, > 0, taken exactly.
+        center: doubles or Fractions of any shape, private, used without rounding.
+        noise_std: standard deviation, > 0, used without rounding.
         l2_sensitivity_squared: the square of the largest l2 distance by which one neighbour step can move `center`.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
     source = pay(noise, cost, stream=stream, line=line, group=group)
@@ -174,8 +174,8 @@ def add_missing_noise(
 ) -> int:
     """Add discrete Gaussian noise to a sum, in place of the noise that absent participants would have added.
 
-    The records in the sum are protected by noise from the devices of their senders. No further loss is charged, as long
-    as the added variance is at least the missing variance.
+    The records in the sum are already protected by noise from the devices of their senders. The added noise replaces
+    missing noise, so no further loss is charged if the added variance is at least the missing variance.
 
     Args:
         noise: the noise of the run.
@@ -183,7 +183,7 @@ def add_missing_noise(
         noise_std: standard deviation of the added noise, a whole number > 0, in the unit of `total`.
         missing_variance: variance of the noise that the absent participants would have added, in the squared unit of
             `total`.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
 
     Raises:
         Overspent: the added variance is below the missing variance.
@@ -204,10 +204,10 @@ def add_vector_laplace(
 
     Args:
         noise: the noise of the run.
-        center: (d,) doubles or Fractions, private, taken exactly.
-        noise_scale: noise scale, > 0, taken exactly.
+        center: (d,) doubles or Fractions, private, used without rounding.
+        noise_scale: noise scale, > 0, used without rounding.
         l2_sensitivity: the largest l2 distance by which one neighbour step can move `center / stretch`.
-        stream: the name of the draw; each name can be drawn once per `noise`.
+        stream: the name of the draw; each name can be used only once per `noise`.
         line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
         stretch: (d,) public factors of the coordinates of v, positive doubles; ones if left out.
@@ -215,7 +215,7 @@ def add_vector_laplace(
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
     """
     cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)

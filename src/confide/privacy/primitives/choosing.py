@@ -22,11 +22,12 @@ _BITS = 192  # of a logarithm
 
 
 def law_cost(epsilon: Fraction | float) -> DrawCost:
-    """The cost of a draw, computed from the largest log ratio between the probabilities under two neighbours. For an
-    infinite log ratio, no line of a charge can pay the cost.
+    """The cost of a draw, computed from the largest log ratio between the probabilities under two neighbours. If the
+    log ratio is infinite, no line of a charge can pay for the draw.
 
     Args:
-        epsilon: the largest log ratio in nats; a double counts as the decimal that it is written as, as in events.
+        epsilon: the largest log ratio in nats. A double counts as the decimal number that is written for it, as in the
+            events.
     """
     return DrawCost() if epsilon == math.inf else DrawCost.laplace(written(epsilon))
 
@@ -52,7 +53,7 @@ def draw_by_logits(
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draws cost.
+        Overspent: the line cannot pay for the draws.
 
     Source: McSherry and Talwar 2007; spec query_release A2 and A3.
     """
@@ -77,7 +78,7 @@ def draw_digits(
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
     """
     source = pay(noise, law_cost(epsilon), stream=stream, line=line)
     return source.channel(np.ones((1, base), dtype=np.int64), np.zeros(count, dtype=np.int64), stream=stream)
@@ -104,7 +105,7 @@ def draw_through(
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
-        Overspent: the line has less left than the draw costs.
+        Overspent: the line cannot pay for the draw.
     """
     source = pay(noise, law_cost(_log_ratio(table) if epsilon is None else epsilon), stream=stream, line=line)
     return source.channel(table, inputs, stream=stream)

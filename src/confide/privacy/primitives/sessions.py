@@ -2,8 +2,8 @@
 
 A tree counter or a sparse vector draws many numbers from a few laws, and a theorem about the primitive gives their
 joint cost. A session is paid for when it is opened, and declares all draws that it may make: the law, the scale and the
-number of draws of each part. The theorem is evaluated at the scales that are later drawn. A draw cannot choose another
-scale, and is refused once the declared number is used up.
+number of draws of each part. The theorem is evaluated at the scales at which the noise is later drawn. A draw cannot
+choose another scale, and is refused once the declared number is used up.
 
 The module also contains `pay`, which pays for single draws on the meter of a run.
 """
@@ -46,8 +46,8 @@ def pay(
         group: for a line of parallel groups, the group of people whose records the draws are about.
 
     Raises:
-        InvalidInput: the argument is no noise, or the charge has no line of the given name.
-        Overspent: the line has less left than the draws cost. Nothing was drawn.
+        InvalidInput: the argument is not a source of noise, or the charge has no line of the given name.
+        Overspent: the line cannot pay for the draws. Nothing was drawn.
     """
     source = as_noise(noise)
     meter = source.meter
@@ -71,7 +71,7 @@ class Part:
 
     Args:
         law: the law of the draws; "exponential" and "words" are raw material for random orders, and have no scale.
-        scale: scale of Laplace noise, or standard deviation of Gaussian noise; taken exactly.
+        scale: scale of Laplace noise, or standard deviation of Gaussian noise; used without rounding.
         draws: largest number of draws; None if the cost does not depend on their number.
         grid: exponent of the grid 2^-grid to which noise on the real line is rounded.
     """
@@ -97,8 +97,8 @@ def open_session(
         line: the name of the line of the run's charge that pays for the session; None if the charge has one line only.
 
     Raises:
-        InvalidInput: the argument is no noise, or the charge has no line of the given name.
-        Overspent: the line has less left than the session costs. Nothing was drawn.
+        InvalidInput: the argument is not a source of noise, or the charge has no line of the given name.
+        Overspent: the line cannot pay for the session. Nothing was drawn.
     """
     source = as_noise(noise)
     meter: Meter | None = source.meter
@@ -131,7 +131,7 @@ class NoiseSession:
         Args:
             part: the name of a part that the session declared.
             size: the number of draws, or the shape of the array of draws.
-            stream: the name of the draw; each name can be drawn once.
+            stream: the name of the draw; each name can be used only once.
             center: the private numbers to which the noise is added, in the shape `size`; zeros if left out.
 
         Raises:

@@ -112,8 +112,8 @@ class AdaSSP(Release):
         return self._fitted(setting, gram64, cross64, ridge)
 
     def _noisy_gram(self, total: Moments, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-        """The diagonal and the upper triangle of A with noise, as one release in which diagonal^2 + 2 upper^2 changes
-        by at most 2.
+        """The diagonal and the upper triangle of A with noise, as one release. When one record is replaced, the squared
+        changes on the diagonal plus twice those in the upper triangle sum to at most 2.
         """
         rows, columns = np.triu_indices(len(total.cross), 1)
         # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
@@ -143,8 +143,8 @@ class AdaSSP(Release):
         return Released(estimate=estimate, gram=gram, cross=cross, ridge=ridge)
 
     def _ridge(self, features: int, eigenvalue: float) -> float:
-        """The ridge weight as published: it dominates the spectrum of the noise beyond a lower confidence bound on the
-        smallest eigenvalue.
+        """The ridge weight, by the published formula. The sum of this weight and a lower confidence bound on the
+        smallest eigenvalue dominates the spectrum of the noise.
         """
         lower = max(0.0, eigenvalue - self.noise_std(1.0) * math.sqrt(2 * math.log(1 / _FAILURE)))
         return max(0.0, self.gram_noise_std * math.sqrt(features * math.log(2 * features**2 / _FAILURE)) - lower)

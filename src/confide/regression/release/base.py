@@ -189,8 +189,8 @@ class Interval:
         sampling: half-width that covers the participants' residuals with probability `level`, for normal residuals of
             the public variance.
         bias: largest shrinkage bias over all parameters that the public bound allows, a deterministic bound.
-        projection: distance by which the projection to the ball moved the number; the other parts refer to the number
-            before projection.
+        projection: distance by which the projection to the ball moved the number. The parts `noise`, `sampling` and
+            `bias` refer to the number before projection.
         level: coverage of `noise` alone, and of `sampling` alone.
         total_level: coverage of all parts together.
         exact: whether the noise part is exact. If `exact` is false, the noise part is a first-order approximation,
@@ -207,7 +207,9 @@ class Interval:
 
     @property
     def total(self) -> float:
-        """The half-width of all parts together, which covers with probability at least 2*level - 1 by a union bound."""
+        """The half-width of all parts together. By a union bound, the interval with this half-width covers with
+        probability at least 2*level - 1.
+        """
         return self.noise + self.sampling + self.bias + self.projection
 
     @property
@@ -255,7 +257,8 @@ class Release(Declared, ABC):
         """
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
-        """The published numbers, recomputed from the noisy numbers among them, which are not changed.
+        """The published numbers of a release: its noisy numbers, unchanged, and all other numbers, computed again from
+        the noisy numbers.
 
         Args:
             setting: public facts of the regression.
@@ -278,7 +281,7 @@ class Release(Declared, ABC):
             released: published numbers of the release.
             coef: (d,) estimate after projection to the ball.
             direction: (d,) direction.
-            level: coverage of the noise part of the interval, and of its sampling part.
+            level: coverage of the noise part of the interval alone, and of the sampling part alone.
         """
         found, value = self.interval(setting, released, direction, level), float(direction @ coef)
         return replace(found, value=value, projection=abs(value - found.value))
@@ -309,12 +312,12 @@ class Release(Declared, ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """A description of the estimate's computation in one sentence."""
+        """A sentence that describes how the estimate is computed."""
 
 
 @lru_cache(maxsize=1024)
 def _prediction_error(release: Release, setting: Setting) -> float:
-    """The predicted error of a prediction, cached, because a plan, its picture and its pages ask for it and some
-    releases simulate it.
+    """The predicted error of a prediction. The result is cached, because a plan, its picture and its pages all use this
+    error, and some releases compute it by simulation.
     """
     return float(release.expected_errors(setting) @ setting.eigenvalues)

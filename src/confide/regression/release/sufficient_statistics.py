@@ -123,7 +123,7 @@ def moment_interval(
         released: noisy moments, and the estimate F u~.
         linear: matrix of the linear map F.
         direction: (d,) direction.
-        level: coverage of the noise part of the interval, and of its sampling part.
+        level: coverage of the noise part of the interval alone, and of the sampling part alone.
         gram_unit: scale of the noise in a diagonal entry of A; off-diagonal entries have noise of scale
             gram_unit/sqrt(2).
         cross_unit: scale of the noise in an entry of u.
@@ -161,10 +161,12 @@ def moment_error_bound(
         setting: public facts of the regression.
         misreports: tolerated share alpha of lies and absences.
         gram_noise: bound on the Frobenius norm of the noise in A, which fails with probability at most FAILURE.
-        cross_noise: bound on the norm of the noise in u, on the event that the bound `gram_noise` holds.
-        gram_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
-        cross_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
-        ridge: largest ridge weight, where the filter f(w) = 1/(w + ridge) is used.
+        cross_noise: bound on the norm of the noise in u, which holds whenever the bound `gram_noise` holds.
+        gram_noise_std: standard deviation of the noise in a diagonal entry of A, if the filter of `shrink` is used;
+            otherwise 0.
+        cross_noise_std: standard deviation of the noise in an entry of u, if the filter of `shrink` is used; otherwise
+            0.
+        ridge: largest ridge weight, if the filter f(w) = 1/(w + ridge) is used; otherwise 0.
 
     Source: ours; spec truthful_regression 6 for the spectrum.
     """

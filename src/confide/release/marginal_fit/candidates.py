@@ -5,7 +5,7 @@ Rows are stored column by column, and each row has a whole number as its weight.
 multiplicity, and the weight of a row of the model is in units of 2^-20 counts. Sums of whole numbers depend neither on
 the order of the rows nor on the threads.
 
-The module also computes the scores of candidate tables. A score is the error of the model on a table, less the error
+The module also computes the scores of candidate tables. A score is the error of the model on a table, minus the error
 that the noise of a measurement would cause. Scores are whole numbers in units of 2^-20 counts:
 
     score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1
@@ -14,7 +14,8 @@ In this formula true_c and model_c are the counts of table c in the data and in 
 deviation of the noise, and g a vector of standard normal numbers from public randomness. simplex(v) is the probability
 distribution that is nearest to v. The replacement of one record changes two cells of the true table by one count each,
 and therefore the score by at most 2 counts. The bound of 2 counts is exact in the code, because the model's counts and
-the penalty (the second term) are rounded before they are used. Both read only earlier releases and public randomness.
+the penalty (the second term) are rounded before they are used. The model's counts and the penalty are computed only
+from earlier releases and public randomness.
 
 Source: spec query_release D6.
 """
@@ -64,8 +65,8 @@ class Candidates:
 
     Args:
         members: (k, 3) columns of each table, ascending; -1 at the end of a pair.
-        starts: (k + 1,) position of each table's first cell in a flat array of all tables, and the end. In this array
-            the value of a table's last column varies fastest.
+        starts: (k + 1,) position of each table's first cell in a flat array of all tables, and the end of the last
+            table. In this array the value of a table's last column varies fastest.
     """
 
     members: NDArray[np.int64]
@@ -155,8 +156,8 @@ class Counter:
     counts are whole numbers and do not depend on the method of counting.
 
     Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
-    Matrix products give the total weights for all columns at once. Sums of whole numbers below 2^53 are exact in
-    doubles. All other tables are counted row by row.
+    Matrix products give the total weights for all columns in one computation. Sums of whole numbers below 2^53 are
+    exact in doubles. All other tables are counted row by row.
 
     Args:
         columns: cells of r rows, uint16 (m, r), column by column.
@@ -216,7 +217,7 @@ def _moments(
     bits: NDArray[np.uint16], weights: NDArray[np.int64], triples: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """The total weights of the rows with ones in one column, in two columns, and in three columns a <= b <= c. The
-    weights for three columns are computed on request.
+    weights for three columns are computed only if `triples` is true.
     """
     count, rows = bits.shape
     block = max(1, _BLOCK // count)
@@ -250,8 +251,8 @@ def count_cells(
         weights: (r,) weights of the rows.
         members: (k, 3) columns of the tables, in lexicographic order, so that tables with the same first pair are
             adjacent.
-        starts: (k + 1,) position of each table's first cell, and the end. The first table begins at position 0 of
-            `out`, so starts[0] is subtracted.
+        starts: (k + 1,) position of each table's first cell, and the end of the last table. The first table begins at
+            position 0 of `out`, so starts[0] is subtracted.
         sizes: (m,) number of cells of each column.
         out: flat array, which is filled with the sum of the weights in each cell.
     """

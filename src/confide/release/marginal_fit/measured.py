@@ -231,8 +231,8 @@ class MeasuredTables:
             records: number of records of the data.
 
         Returns:
-            The estimates, (k,), and the standard deviations of their noise, (k,), both in counts. If no table has all
-            columns of a query, the entries are nan and infinity.
+            The estimates, (k,), and the standard deviations of the noise in the estimates, (k,), both in counts. If no
+            table has all columns of a query, the entries are nan and infinity.
         """
         if workload.kind != "conjunctions":
             raise InvalidInput("workload", f"holds {workload.kind}", "must hold conjunctions")
@@ -276,7 +276,7 @@ def _read(
     table: RawTable, schema: Schema, workload: Workload, queries: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The sums of the cells that satisfy some queries, and the number of summed cells. If fewer cells fail a query than
-    satisfy it, the result is n less the sum of the failing cells.
+    satisfy it, the result is n minus the sum of the failing cells.
     """
     masks = [np.ones((len(queries), size), dtype=np.float64) for size in table.counts.shape]
     for literal in range(workload.index.shape[1]):

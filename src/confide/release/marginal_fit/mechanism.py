@@ -6,8 +6,8 @@ batches, tables of two or three columns on which the synthetic population has a 
 exponential mechanism, and the chosen tables are measured with discrete Gaussian noise. After each batch the population
 is fitted to all measurements. Only the choices and the measurements read the data.
 
-Source: spec query_release D6; the idea of measuring adaptively chosen marginals is McKenna, Mullins, Sheldon and Miklau
-2022 (AIM), and that of synthetic rows in place of a graphical model Aydore et al. 2021 (RAP).
+Source: spec query_release D6; the idea to measure adaptively chosen marginals is from McKenna, Mullins, Sheldon and
+Miklau 2022 (AIM), and the idea to use synthetic rows in place of a graphical model is from Aydore et al. 2021 (RAP).
 """
 
 from __future__ import annotations
@@ -413,7 +413,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return {"measured_tables_l1": float(np.mean(distances))}
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the data is a custodian's, and no participant gets a share."""
+        """Nothing, because the data belong to a custodian and no participant gets a share."""
         self._own(billboard)
         return {}
 
@@ -535,7 +535,7 @@ class _Fit:
 
 
 def _part(progress: Progress | None, start: int, end: int) -> Progress | None:
-    """A progress callback for one part of a run, which takes the given thousandths of the whole."""
+    """A progress callback for one part of a run, which extends from `start` to `end` thousandths of the whole run."""
     if progress is None:
         return None
 

@@ -7,9 +7,9 @@ corrects the sampling error. No junction tree is needed.
 Source: spec query_release D6.
 
 The module also has the public randomness of the fit: shuffles, resampling and Gibbs draws, which anybody can repeat
-from a seed. The public randomness is no privacy noise. The fitted population must follow from the measurements bit for
-bit, on any machine and with any number of threads. Therefore each draw is a function of a key and a position, in
-whole-number arithmetic. The generator is SplitMix64, applied to the key plus a multiple of the position.
+from a seed. The public randomness does not serve as privacy noise. The fitted population must follow from the
+measurements bit for bit, on any machine and with any number of threads. Therefore each draw is a function of a key and
+a position, in whole-number arithmetic. The generator is SplitMix64, applied to the key plus a multiple of the position.
 
 Source: Steele, Lea and Flood 2014, Figure 15.
 
@@ -157,9 +157,9 @@ def rake(
 
     Args:
         columns: (m, N) the population, column by column.
-        members: (t, 3) columns of each table, as for `cells_of`.
-        strides: (t, 3) strides of the columns, as for `cells_of`.
-        starts: (t + 1,) position of each table's first cell in the flat arrays, and the end.
+        members: (t, 3) columns of each table. A table with fewer than three columns repeats a column with stride 0.
+        strides: (t, 3) change of the cell number for a step of 1 in each column.
+        starts: (t + 1,) position of each table's first cell in the flat arrays, and the end of the last table.
         targets: flat target distributions, one probability for each cell of the tables.
         psi: flat factors of the model, one for each cell of the tables; changed in place.
         weights: (N,) weights of the rows, with sum 1; changed in place.
@@ -271,7 +271,8 @@ def gibbs(
         step: difference between the numbers of consecutive rows of the sweep.
         last: end of the sweep; row `last` and the rows after it are not changed.
         sizes: (m,) number of cells of each column.
-        starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end.
+        starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end of the
+            last column's tables.
         places: (k,) position of each table of a column in `factors`, with the column's own cell as the fastest digit. A
             column of two cells has ratios in place of the factors: the factor of its second cell divided by the factor
             of its first cell.

@@ -5,11 +5,13 @@ Source: spec query_release D6 (accounting).
 
 The module also chooses the number of tables of a run, and the budget share of the one-way tables, from the one-way
 tables that the run released first. A table is worth measuring if its noise is small compared with the information in
-the table. The effect of the noise is estimated in advance by the penalty of a candidate: the L1 distance by which noise
-would change the table. The penalty follows from the released one-way tables. If the penalty is large, the budget is
-better spent on a second measurement of the one-way tables; if it is small, on more tables.
+the table. The effect of the noise is estimated in advance by the penalty of a candidate, which is the L1 distance by
+which noise would change the table. The penalty follows from the released one-way tables. If the penalty is large, the
+budget is better spent on a second measurement of the one-way tables. If the penalty is small, the budget is better
+spent on more tables.
 
-Source: spec query_release D6 (T from the public penalty); the constants are measured, see the family's page.
+Source: spec query_release D6 (T from the public penalty); the constants come from measurements, which the page of the
+family describes.
 
 Finally, the module bounds the memory of a run from public numbers alone. A plan that cannot fit into memory is refused
 before anything is drawn.

@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def gap(self) -> float | None:
-        """The upper bound less the value of the record; None if there is no bound."""
+        """The upper bound minus the value of the record; None if there is no bound."""
         return None if self.upper_bound is None else self.upper_bound - self.value
 
 
@@ -78,7 +78,7 @@ def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: i
 
     Returns:
         The oracle's answer. If the oracle's record is invalid, the answer has the (repaired) default record, and
-        `fell_back` is True. An upper bound below the counted value is wrong and is replaced by None.
+        `fell_back` is True. An upper bound below the counted value is wrong, and the answer has None in its place.
 
     Raises:
         InvalidInput: an argument is not as described. The error is raised before the oracle is called.

@@ -227,8 +227,8 @@ def _facets(rows: Rows, index: _Integers, clause: _Integers, *, positive: bool) 
 
 
 def _group_rows(rows: Rows, terms: Terms, local: _Integers) -> None:
-    """Add the rows of the one-hot groups. Exactly one active attribute of a group is on if all of its attributes are
-    active, and otherwise at most one.
+    """Add the rows of the one-hot groups. If all attributes of a group are active, exactly one of them is on; otherwise
+    at most one active attribute is on.
     """
     for members in terms.groups:
         places = local[members]
@@ -394,8 +394,8 @@ def linear_bound(terms: Terms, time_limit: float | None = None) -> LinearBound:
 
     Args:
         terms: the weighted queries to satisfy, from the netted samples of one round.
-        time_limit: limit in seconds, > 0; None for no limit. After a time-out the bound is still valid, but may be no
-            better than the number of clauses.
+        time_limit: limit in seconds, > 0; None for no limit. If the time limit ends the solver, the bound is still
+            valid, but may be no smaller than the number of clauses.
 
     Example:
         >>> terms = Terms(kind="conjunctions", attributes=2, index=[[0, 1], [0, -1], [1, -1]],

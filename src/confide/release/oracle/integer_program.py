@@ -32,8 +32,8 @@ _NEAREST = LocalSearch(flips_per_variable=0, flips=0, random_starts=0)
 @wire("IntegerProgram", "form time_limit search literal")
 @dataclass(frozen=True, kw_only=True)
 class IntegerProgram(Declared):
-    """An oracle that uses the branch-and-bound solver of HiGHS, starting from the record of a local search. At a time
-    limit the oracle returns the best record so far.
+    """An oracle that uses the branch-and-bound solver of HiGHS, starting from the record of a local search. If a time
+    limit ends the search, the oracle returns the best record that was found.
 
     First a linear program bounds the optimum and a local search finds a record. If the record's value equals the bound,
     the record is optimal. If the record's value is below the bound, HiGHS continues from that record. The bound of
@@ -125,8 +125,8 @@ def _whole_record(terms: Terms, default: Bits, solved: Bits) -> Bits:
 @wire("Enumeration", "most")
 @dataclass(frozen=True, kw_only=True)
 class Enumeration(Declared):
-    """An oracle that tries every valid combination of values of the active attributes, that is, of those in some query.
-    Among the best records the oracle returns a record that is nearest to the default record.
+    """An oracle that tries every valid combination of values of the active attributes, which are the attributes in some
+    query. Among the best records the oracle returns a record that is nearest to the default record.
 
     Raises:
         InvalidInput: `most` is below 1; in `solve`, there are more combinations of values of the active attributes than

@@ -244,9 +244,9 @@ def _repairing(
     parity: bool, literals: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
 ) -> _Whole:
-    """A move that repairs one literal of a randomly chosen failing clause. By default the function chooses the best
-    move among the moves not made after `rested`, with ties broken in favour of the oldest move. With `by_chance` the
-    function chooses a random move.
+    """A move that repairs one literal of a randomly chosen failing clause. By default the function chooses the move
+    with the best score among the moves that were last made in step `rested` or before. Among equally good moves the
+    oldest one wins. With `by_chance` the function chooses a random move.
     """
     j = failing[_below(_random(seed, counter), sizes[_FAILING])]
     every = parity or queries[j, WEIGHT] < 0  # any literal may turn
@@ -302,7 +302,7 @@ def _go_home(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     rising: _List, failing: _List, touched: _List, sizes: _Table,
 ) -> None:
-    """Move bits to their default values while the objective does not fall."""
+    """Set bits to their default values, one after another, as long as the objective does not fall."""
     again = True
     while again:
         again = False
@@ -411,9 +411,9 @@ class LocalSearch(Declared):
     equally good flips, the search takes the bit that was not flipped for the longest time. At a local maximum the
     search picks a random query that fails, and makes a flip that satisfies this query. A flipped bit is not flipped
     again for 3 moves (parameter `rest`), unless the flip gives the best record so far. Without this pause the search
-    would leave a local maximum and return to it at once. At the end, bits of the best record are set to the bits of the
-    default record, one by one, as long as the objective does not fall. On sparse workloads this last step lowers the
-    average error by some 10 %. Attributes in no sampled query keep their default values.
+    would leave a local maximum and return to it immediately. At the end, bits of the best record are set to the bits of
+    the default record, one by one, as long as the objective does not fall. On sparse workloads this last step lowers
+    the average error by about 10 %. Attributes in no sampled query keep their default values.
 
     The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
     starts share one budget of flips. With `certify` a linear program (`upper_bound`) bounds the optimum before the
@@ -568,7 +568,7 @@ class _Layout:
         return x, on
 
     def random_bits(self, seed: int) -> tuple[_Local, _Local]:
-        """Random start: fair bits, and for each group a random attribute that is on."""
+        """A random start: bits that are on with probability 1/2, and for each group a random attribute that is on."""
         words = [_mixed(seed, k) for k in range(len(self._groups) + -(-self.variables.size // 64))]
         stream = np.array(words[len(self._groups):], dtype="<u8")
         x = np.unpackbits(stream.view(np.uint8), bitorder="little")[: self.variables.size].astype(np.int64)

@@ -90,7 +90,7 @@ class Terms:
         attributes: number of attributes, d >= 1.
         index: attributes of each query, int32 (t, r), ascending, padded with -1 at the end.
         bits: bit that each literal requires, bool (t, r); without meaning for parities and for padding.
-        weights: weight of each query, int64 (t,): number of draws less number of draws of the negation; not 0.
+        weights: weight of each query, int64 (t,): number of draws minus number of draws of the negation; not 0.
         constant: number of negations that were drawn, >= 0.
         groups: declared one-hot groups. Each group is an array of attributes of which exactly one is on in a valid
             record.
@@ -265,7 +265,9 @@ _Literals = tuple[tuple[int, bool], ...]
 
 
 class Clauses(NamedTuple):
-    """Weighted queries, as in `Terms`. On valid records the weighted sum of queries plus `shift` is the objective."""
+    """Weighted queries, stored in the same arrays as in `Terms`. On valid records the weighted sum of queries plus
+    `shift` is the objective.
+    """
 
     attributes: NDArray[np.int32]
     bits: Bits
