@@ -207,7 +207,7 @@ def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
     for missing, more in (("payees", ["--payer", f"A buyer,{IBAN}"]), ("payer", ["--payees", tmp_path / "payees.csv"])):
         found = run("payouts", path, "--export", tmp_path / "due.xml", *more)
         assert (found.code, found.out) == (2, "")
-        assert f"{missing}: missing; give --payees FILE and --payer NAME," in found.err
+        assert f"{missing}: is missing; give --payees FILE and --payer NAME," in found.err
     payees = tmp_path / "payees.csv"
     payees.write_text("id,name,iban\n" + "".join(f"{rank},Person {rank},{IBAN}\n" for rank in range(1, 2000)))
     asked = ["payouts", path, "--export", tmp_path / "due.xml", "--payees", payees, "--payer", f"A buyer,{IBAN}"]
