@@ -156,9 +156,8 @@ class AuctionWords(MethodWords):
             "largest value above its price to you. It does not bid if no good is worth its price, and it bids at most "
             f"{market.bid_cap:,} times. You are outbid when more bids are counted after yours than there are copies."]
         if market.clearing is not None:
-            found.append("At the end, a good goes to each person whose last bid was on this good, if at most a limited "
-                         "number of bids on the good were counted after theirs. The limit is a public number for each "
-                         "good.")
+            found.append("At the end, a good goes to each person who bid on it last, if at most a limited number of "
+                         "bids on the good were counted after theirs. The limit is a public number for each good.")
         return found
 
     def paths(self, market: Any, billboard: AuctionBillboard) -> NDArray[np.float64]:

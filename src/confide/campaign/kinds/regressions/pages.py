@@ -124,7 +124,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
             columns=(f"size of the lie ({unit})", f"typical loss ({m.payment.currency})", "people who lose for sure"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
             note="A lie of size s is an answer that is s above or below the truth. The typical loss is the expected "
-                 "payment that such a participant loses: the median over synthetic participants, whose features lie "
+                 "payment that such a participant loses: the median over synthetic participants with features "
                  "anywhere between their public bounds. The table assumes that the estimate from which they are paid "
                  "predicts their true answers. Small lies cost little, since the loss is quadratic in s.",
         ),)),
