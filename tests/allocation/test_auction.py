@@ -123,7 +123,7 @@ def test_truncation_gives_nothing_beyond_the_supply() -> None:
 def test_a_reserve_that_is_too_small_promises_nothing() -> None:
     """Truncation would cut holders off in most runs, whatever its delta says; without it, feasibility is unknown."""
     small: dict[str, Any] = {"people": 400, "supply": 80, "batch": 40, "reserve": 0, "reclear": 0.0, "epsilon": 3.0}
-    with pytest.raises(Refused, match="with a reserve of 0 truncation costs more than delta"):
+    with pytest.raises(Refused, match="with a reserve of 0, truncation costs more than delta"):
         _auction(**small, failure_probability=1e-6, delta=0.1, on_overflow="truncate")
     promise = next(one for one in _auction(**small).guarantees().of(Accuracy) if "beyond" in one.measure)
     assert promise.vacuous

@@ -300,11 +300,11 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     (tmp_path / "wishes.csv").unlink()
     assert Campaign.load(tmp_path / "shifts.toml").plan.to_dict() == plan.to_dict()
     assert plan.to_dict()["class"] == "capped-additive"
-    assert "the value that a second one adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
+    assert "the value that a second good adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
     few = campaign(tmp_path, ("arity = 4", "arity = 4\nbundle = 1"), *LOUD).plan
     assert "a person can value up to 2" in words(few.sections())
     ranked = words(campaign(tmp_path, *EDITS["ranked"]).plan.offer())
-    assert "ranks are worth 0.5, 0.333, 0.167" in ranked
+    assert "ranks 1, 2, and so on are 0.5, 0.333, 0.167" in ranked
 
 
 def test_every_option_of_the_auction_is_a_key_of_its_table() -> None:

@@ -260,7 +260,7 @@ def at_size(shown: float, **more: Any) -> FullSize:
 def test_a_row_of_the_whole_size_that_would_not_show_less_noise_holds_nothing() -> None:
     (row,), controls = at_size(0.01).measured()
     assert (row.verdict, row.holds, controls) == (Verdict.VACUOUS, (), [])
-    assert "the audit does not flag less noise, down to 0.05 of its scale" in row.note
+    assert "the audit does not flag noise that is too small, down to 0.05 of its scale" in row.note
     (row,), (control,) = at_size(0.1).measured()
     assert (row.verdict, row.holds, control.flagged) == (Verdict.KEPT, (promise(1.0).sentence(),), True)
 

@@ -21,7 +21,7 @@ def test_every_move_is_in_the_table_or_refused(state: State, event: StateEvent) 
     else:
         with pytest.raises(Refused) as caught:
             advance(state, event)
-        assert caught.value.reason == f"a campaign that is {state.value} cannot {event.value}"
+        assert caught.value.reason == f"a campaign in the state '{state.value}' cannot {event.value}"
         possible = {e.value for s, e in MOVES if s is state}
         named = set(caught.value.remedy.removeprefix("possible now: ").split(", ")) if possible else set()
         assert named == possible

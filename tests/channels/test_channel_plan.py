@@ -73,7 +73,7 @@ def test_it_is_a_plan_like_every_other() -> None:
     ({"epsilon": 1.0, "error": 0.5}, "epsilon: epsilon and error are given; give exactly one of epsilon and error"),
     ({"epsilon": -1.0}, "epsilon: -1.0 is out of range"),
     ({"error": 2.5}, "error: 2.5 is out of range"),
-    ({"epsilon": 1.0, "notion": "mutual-information"}, "epsilon: is not a level of mutual information"),
+    ({"epsilon": 1.0, "notion": "mutual-information"}, "epsilon: does not apply to mutual information"),
     ({"epsilon": 1.0, "notion": "privacy"}, "notion: 'privacy'"),
 ])
 def test_bad_input_names_the_field(given: dict[str, Any], said: str) -> None:

@@ -72,13 +72,14 @@ def test_parts_of_families(run: Run) -> None:
     others = {row.id.partition("/")[0] for row in claims()} - families
     assert others == {"threshold", "pairs"}
     found = " ".join(run("claims", "--family", "market").out.split())
-    assert "Parts of families: threshold/ of market, pairs/ of market; all others begin with their family." in found
+    assert ("An id begins with its family, or with a part of a family: threshold/ of the family market, pairs/ of the "
+            "family market.") in found
     assert all(row.family == "market" for row in claims(family="market"))
     for part in others:
         rows = run("claims", "--family", part, "--json").json["claims"]
         assert {each["id"].partition("/")[0] for each in rows} == {part}
         assert {each["family"] for each in rows} == {"market"}
-    assert "Parts of families" not in run("claims", "--family", "search").out
+    assert "a part of a family" not in run("claims", "--family", "search").out
     assert "family market" in " ".join(run("claims", "pairs/expected-payment").out.split())
 
 

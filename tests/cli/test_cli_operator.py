@@ -68,7 +68,7 @@ def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
                      found.out)
     assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? +public, others ",
                      found.out)
-    assert "others: all other people together" in " ".join(found.out.split())
+    assert "others are all other people together" in " ".join(found.out.split())
     assert "Nothing renews the budget, and every charge stays." in " ".join(found.out.split())
     assert "PRIVATE" not in found.out
     assert max(map(len, found.out.splitlines())) <= 120

@@ -261,7 +261,7 @@ def test_long_evidence_is_cited_and_recomputed_on_request(zoo: Path) -> None:
     ("line=7, ", "line=7, note=1, ", "has claim, correction, id, line, note"),
     ('"holds"', '"true"', "'true' is no verdict"),
     ('"holds"', "VERDICT", "line 8: .*must be written out"),
-    ("pinned=(0.1, 0.333), ", "", "stored figures go together"),
+    ("pinned=(0.1, 0.333), ", "", "is slow, but has no stored figures"),
     ("def half()", "def half(", "cannot be read"),
     ("zoo/quick", "regression/lemma-6", "regression/lemma-6 stands twice"),
 ])
@@ -310,7 +310,7 @@ def test_the_old_place_of_findings_works() -> None:
     ("line = 7\n", "line = 7\nnote = 1\n", "has claim, evidence, id, line, note"),
     ('"holds"', '"true"', "'true' is no verdict"),
     ('"half"', '"hafl"', "did you mean 'half'"),
-    ("slow = true\n", "", "stored figures go together"),
+    ("slow = true\n", "", "only one of slow and its stored figures"),
     ("[[claim]]", "[[claim", "cannot be read"),
     ("seconds = 1_234.0", "hours = 1", "stored figures"),
 ])

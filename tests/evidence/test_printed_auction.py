@@ -220,7 +220,7 @@ def test_billboards_of_no_run_are_refused():
     it = small(True, 1.0)
     board = it.run(values(30, 3), Noise.simulated(1)).billboard
     assert board.rounds > 2
-    with pytest.raises(InvalidInput, match="the reports say otherwise"):
+    with pytest.raises(InvalidInput, match="the reports give another number"):
         it.check(replace(board, rounds=2, counts=board.counts[:60], reports=board.reports[:60]))
     with pytest.raises(InvalidInput, match="fall"):
         it.check(replace(board, counts=board.counts[::-1].copy()))

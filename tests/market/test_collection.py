@@ -103,7 +103,7 @@ def test_bad_data_is_refused_without_saying_whose() -> None:
         COLLECTION.run([1] * 9, None)
     with pytest.raises(InvalidInput, match="coins"):
         BitCollection(market=MajorityMarket(3, 0.999, 0.001, LinearCost(1.0), 50.0))
-    with pytest.raises(InvalidInput, match="one peer each"):
+    with pytest.raises(InvalidInput, match="a single peer"):
         BitCollection(market=PairMarket(PairPrior.beta_binomial(2, 3, 10), LinearCost(1.0), 1.0, average=False))
     for private in ((1,), (1, 2, 3), (1, -1.0), (1, "much")):
         with pytest.raises(InvalidInput):

@@ -187,5 +187,5 @@ def test_bad_input() -> None:
             simulate(pair, 10, seed=1, signal_model=signal_model)
     with pytest.raises(InvalidInput, match="law of the number of ones"):
         simulate(PairMarket(PairPrior(6, 0.4, 0.04), COST, 1.0), 10, seed=1)
-    with pytest.raises(Refused, match="one peer each"):
+    with pytest.raises(Refused, match="a single peer"):
         simulate(replace(pair, average=False), 10, seed=1)

@@ -63,7 +63,7 @@ def test_the_result_prints_every_promise_whole(name: str) -> None:
         if each.claimable and not each.vacuous and file.kind.name not in {"queries", "regression"}:
             assert shown(each.note) in said, each.sentence()
     assert "people changed together" in said
-    assert "of the whole group are one of two sets" in said
+    assert "of the whole group are one of two possible sets" in said
 
 
 def test_a_condition_that_nobody_knows_beforehand_says_nothing_to_a_participant() -> None:
@@ -91,7 +91,7 @@ def test_programs_read_the_whole_promise() -> None:
 def test_the_regression_says_that_its_promise_is_about_the_answer_alone() -> None:
     it = campaign_of("regression")
     column = it.file.config.response.column
-    about = f"Promises about lies cover {column} alone"
+    about = f"The promises about lies cover only {column}"
     assert about in words(it.plan.sections())
     assert about in words(it.plan.offer())
-    assert f"largest gain from a lie about {column} alone" in words(it.plan.sections())
+    assert f"largest gain from a lie only about {column}" in words(it.plan.sections())

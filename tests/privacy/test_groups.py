@@ -283,15 +283,16 @@ def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
     it = Promising(promises=made, spends=(PureEvent(epsilon=1.0, neighbours=ADDED),))
     assert another <= right_at_most(it, made, Audience.PUBLIC) == pytest.approx(math.e**2 / (1.0 + math.e**2))
     said = guess_in_words(it, made, Audience.PUBLIC)
-    assert ("your record is one of two, and thinks at first that both are equally likely. They guess right at most "
-            "88.1%") in said
+    assert ("your record is one of two possible records, and thinks at first that both are equally likely. They guess "
+            "right at most 88.1%") in said
     assert said.endswith("If they guess whether your record is there at all, they are right at most 73.1% of the time.")
     both = (*made, promise(PureDP(1.4)))  # of a record that is replaced, too
     assert right_at_most(Promising(promises=both, spends=()), both, Audience.PUBLIC) == pytest.approx(0.802, abs=1e-3)
 
 
 @pytest.mark.parametrize(("neighbours", "between"), [
-    (REPLACED, "your record is one of two"), (Relation.EDGES_OF_ONE, "your contacts are one of two sets"),
+    (REPLACED, "your record is one of two possible records"),
+    (Relation.EDGES_OF_ONE, "your contacts are one of two possible sets"),
     (Relation.BIT, "your record is yes or no")])
 def test_one_step_is_said_to_be_what_it_is(neighbours: Relation, between: str) -> None:
     made = (promise(PureDP(1.0), neighbours=neighbours),)
@@ -323,8 +324,8 @@ def test_an_offer_says_how_often_a_guess_is_right(
         return responses(*(times * each.epsilon for each in events))
 
     (hides,) = (words([each]) for each in campaign.offer() if each.answers == "hides")
-    assert (f"that your {thing} is one of two, and thinks at first that both are equally likely. They guess right at "
-            f"most {percent(right(steps))} of the time") in hides
+    assert (f"that your {thing} is one of two possible {thing}s, and thinks at first that both are equally likely. "
+            f"They guess right at most {percent(right(steps))} of the time") in hides
     there = f"whether your {thing} is there at all, they are right at most {percent(right(1))} of the time"
     assert (there in hides) is (steps == 2)
 

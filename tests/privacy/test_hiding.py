@@ -59,9 +59,9 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
 
 
 @pytest.mark.parametrize(("neighbours", "known"), [
-    (Relation.REPLACE, "that a person's record is one of two"),
+    (Relation.REPLACE, "that a person's record is one of two possible records"),
     (Relation.ADD_OR_REMOVE, "that the data hold a given record of a person, or no record of this person"),
-    (Relation.EDGES_OF_ONE, "that a person's contacts are one of two sets"),
+    (Relation.EDGES_OF_ONE, "that a person's contacts are one of two possible sets"),
     (Relation.BIT, "that a person's answer is yes or no")])
 def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, known: str) -> None:
     (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])

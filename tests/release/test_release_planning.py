@@ -426,7 +426,7 @@ def test_ranges_over_fine_bins_sum_up_the_noise_of_many_cells() -> None:
 
 @pytest.mark.parametrize(("columns", "tables", "says"), [
     (1, None, "MarginalFit: the table of its one column, with Gaussian noise of standard deviation 20.26 records on "
-     "every cell, and measured again with 6.754; a population of 300 synthetic rows is fitted"),
+     "every cell at first, and of 6.754 records in a second measurement; a population of 300 synthetic rows is fitted"),
     (3, 0, "MarginalFit: tables of single columns, with Gaussian noise of standard deviation 11.1 records on every "
      "cell; a population of 300 synthetic rows is fitted"),
 ])

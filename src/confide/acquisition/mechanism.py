@@ -234,7 +234,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def _check_cap(self) -> None:
         if self.largest_local_loss is None:
             if self.known_error is not None:
-                raise InvalidInput("known_error", "belongs to largest_local_loss", "give both, or neither")
+                raise InvalidInput("known_error", "has no effect without largest_local_loss", "give both, or neither")
             return
         if not (self.psi_floor <= 1 and self.approximation > 0):
             raise InvalidInput("psi_floor" if self.psi_floor > 1 else "approximation",
@@ -534,7 +534,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if x.shape != (self.people,):
             raise InvalidInput("records", f"have shape {x.shape}",
                                f"must have shape ({self.people},), with nan for no "
-                               "report")
+                               "record")
         if as_noise(noise).release_safe and not noise.audited:
             raise InvalidInput("noise", "is secure, but a rehearsal is not a release", "use Noise.simulated(seed)")
         made = self.contracts(reports)

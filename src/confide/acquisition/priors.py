@@ -85,7 +85,8 @@ class ConcernPrior(Declared, ABC):
 def keep_range(it: Any) -> None:
     """Convert both ends of an interval of reports to floats, or raise an error where the interval is empty."""
     if not it.high > it.low:
-        raise InvalidInput("high", f"{it.high:g} is not above low = {it.low:g}", "must leave room for reports")
+        raise InvalidInput("high", f"{it.high:g} is not above low = {it.low:g}",
+                           "must be above low, since reports are between these two numbers")
     for name in ("low", "high"):
         object.__setattr__(it, name, float(getattr(it, name)))
 
@@ -102,7 +103,7 @@ def _row(field: str, values: object) -> tuple[float, ...]:
 
 def _rising(field: str, values: tuple[float, ...], least: int) -> tuple[float, ...]:
     if len(values) < least or values[0] < 0 or values[-1] > 1 or any(np.diff(values) <= 0):
-        raise InvalidInput(field, "are not rising reports", f"must be {least} or more reports, all in [0, 1]")
+        raise InvalidInput(field, "are not reports in rising order", f"must be {least} or more reports, all in [0, 1]")
     return values
 
 

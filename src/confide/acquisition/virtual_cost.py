@@ -98,7 +98,7 @@ class VirtualCost:
             raise InvalidInput("bounds", f"are {bounds.size} for {lows.size} values and {slopes.size} slopes",
                                "must be one more than the values and the slopes")
         if not (bounds[0] >= 0 and bounds[-1] <= 1 and np.all(np.diff(bounds) >= 0)):
-            raise InvalidInput("bounds", "are not rising reports", "must lie in [0, 1]")
+            raise InvalidInput("bounds", "are not reports in rising order", "must lie in [0, 1]")
         if not (np.all(lows >= 0) and np.all(slopes >= 0) and np.all(np.isfinite(slopes))
                 and np.all(np.isfinite(lows) | (slopes == 0))):
             raise InvalidInput("lows", "are not virtual costs", "must be >= 0, constant or rising with a finite slope")

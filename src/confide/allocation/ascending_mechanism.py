@@ -96,7 +96,7 @@ def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
     asked = min(board.rounds, auction.rounds - 1)  # nobody asks after the last round
     own = len(board.reports)
     if own != (asked if plan.counter is not None else 0):
-        raise InvalidInput("reports", counted(own, "number"), "must be one for each round with a halting test")
+        raise InvalidInput("reports", f"are {counted(own, 'number')}", "must be one for each round with a halting test")
     if plan.rule in ("fixed",) and board.rounds != auction.rounds:
         raise InvalidInput("rounds", f"{board.rounds} were played", f"must be all {auction.rounds}")
     if not 1 <= board.rounds <= auction.rounds:
@@ -238,9 +238,10 @@ class Ascending(Market[AuctionBillboard]):
             raise InvalidInput("reclear", f"{self.reclear!r} leaves no epsilon for the prices",
                                "reclear + certify_with + halt_with must be below 1")
         if self.law == "gaussian" and self.delta <= self.overflow_delta:
-            raise Refused("Gaussian noise needs a delta", "use law = 'laplace', or a delta above that of truncation")
+            raise Refused("Gaussian noise needs a delta",
+                          "use law = 'laplace', or a delta above the delta of truncation")
         if self.reserve is not None and self.on_overflow == "truncate" and self.reserve < self.needed_reserve:
-            raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
+            raise Refused(f"with a reserve of {self.reserve:,}, truncation costs more than delta",
                           [*tried("choose a reserve of {reserve} or more", partial(replace, self),
                                   reserve=self.needed_reserve), "on_overflow = 'flag'"])
         if not self.plentiful and min(self.effective_supply) < 1:

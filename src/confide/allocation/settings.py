@@ -200,7 +200,7 @@ def typical(supply: int | tuple[int, ...]) -> int:
     given = given.tolist() if isinstance(given, np.ndarray) else given
     copies: list[int] = sorted(given, reverse=True) if isinstance(given, tuple | list) else [given]
     if not copies:
-        raise InvalidInput("supply", "names no good")
+        raise InvalidInput("supply", "the list is empty", "must have a number of copies for at least one good")
     half = sum(whole("supply", copy, at_least=1) for copy in copies) / 2
     return next(copy for copy, passed in zip(copies, accumulate(copies), strict=True) if passed >= half)
 

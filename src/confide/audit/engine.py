@@ -394,7 +394,8 @@ class FullSize:
             words = f"noise at {found[0]:g} of its scale"
             return [_noted(row, f"the audit flags {words}") for row in rows], [
                 Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
-        least = f"with so few people the audit does not flag less noise, down to {min(self.factors):g} of its scale"
+        least = ("with so few people, the audit does not flag noise that is too small, down to "
+                 f"{min(self.factors):g} of its scale")
         return [row if row.verdict is Verdict.VACUOUS else replace(
             _noted(row, least), verdict=Verdict.VACUOUS, holds=()) for row in rows], []
 

@@ -353,7 +353,7 @@ def _biased(alpha: float) -> Exhibit:
     least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
     share = float(np.exp(-_SHIFT) / 2)
     power = float(stats.binom.cdf(np.floor((0.5 - least) * _DRAWS), _DRAWS, share))
-    return _against_its_law("a biased sampler", "biased estimates, and odds above epsilon at the edge",
+    return _against_its_law("a biased sampler", "biased estimates, and log-odds above epsilon at the edge",
                             lambda sound: ShiftedNoise(sound, _SHIFT), power, alpha)
 
 

@@ -48,7 +48,7 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     fraction("alpha", alpha)
     name = (*request.stream, "audit")
     if request.law == "split":
-        raise InvalidInput("request", "is a split", "a partition is public, and it is not a law of noise")
+        raise InvalidInput("request", "is a split of people into groups", "a split is public, and is no law of noise")
     exact = request.law in ("channel", "selection")
     if exact:
         p_value = _of_choices(noise, request, count, name)

@@ -115,10 +115,10 @@ _ERASED = ("All records were erased after the settlement. This page shows the sh
            "record and the public result.")
 _NONE = "You handed in nothing. An empty record took your place, and this page shows the share of the empty record."
 _UNLISTED = "everybody in it"
-_CHARGED_FOR = ('The column "charged for" shows the audiences of the promises that the cost covers. public: everybody; '
-                "others: all other people together; collector: the receiver of the reports; fellows: participants who "
-                "know their own noise. All costs add up in one account of the data set, since an audience that sees "
-                "less learns no more.")
+_CHARGED_FOR = ('The column "charged for" shows the audiences of the promises that the cost covers: public is '
+                "everybody, others are all other people together, collector is the receiver of the reports, and "
+                "fellows are participants who know their own noise. All costs add up in one account of the data set, "
+                "since an audience that sees less learns no more.")
 
 
 _WAITS = {

@@ -282,8 +282,8 @@ def _alt(found: Sequence[Point], drawn: Sequence[tuple[float, float, str]]) -> s
     parts = []
     for name in dict.fromkeys(row[2] for row in drawn):
         line = sorted((x, y) for x, y, series in drawn if series == name)
-        parts.append(f"{name} goes from {line[0][1]:.3g} to {line[-1][1]:.3g} times that of this plan as epsilon goes "
-                     f"from {line[0][0]:.3g} to {line[-1][0]:.3g}")
+        parts.append(f"as epsilon goes from {line[0][0]:.3g} to {line[-1][0]:.3g}, the {name} goes from "
+                     f"{line[0][1]:.3g} to {line[-1][1]:.3g} times the {name} of this plan")
     gone = sum(1 for each in found if each.problem)
     refused = (f" At {gone} of {len(found)} levels, the campaign would be refused. The chart shows these levels too, "
                "if their bounds are known." if gone else "")

@@ -168,7 +168,7 @@ class ChannelAnswer:
                          "Identifiability, information and guesses depend on it; differential privacy does not.")
         words += self._alike()
         if math.isinf(it.dp):
-            words.append("There is no differential privacy: some output rules a value out for certain.")
+            words.append("There is no differential privacy: some output excludes a value with certainty.")
         else:
             words.append("For a person who knows all other rows, any output changes the odds between any two values of "
                          f"one row by a factor of at most {_factor(it.dp)}.")
@@ -266,9 +266,8 @@ class ChannelAnswer:
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
-                      note="The least level of all releases that change the same number of rows on average. The bounds "
-                           "of the source are those of Wang 2016, Theorem 1, which is also the source of these "
-                           "notions.")
+                      note="The least level of all releases that change the same number of rows on average. The source "
+                           "of these notions is Wang 2016, and the bounds of the source are those of its Theorem 1.")
         unknown = [f"For {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
                    if found is not None and found.note]
         ruled = [] if self.prior.positive else [_RULED_OUT]
@@ -316,14 +315,15 @@ class ChannelAnswer:
                           "column is measured on this channel.")
 
 
-_RULED_OUT = ("The prior gives some values probability 0. No release makes them possible again, so identifiability is "
-              "unlimited for every release; differential privacy and information are not.")
+_RULED_OUT = ("The prior gives some values probability 0. No release makes these values possible again, so "
+              "identifiability is unlimited for every release. Differential privacy and information are not unlimited "
+              "for this reason.")
 _NO_DISTORTION = ("The outputs of this channel are not values of a row, so the number of changed rows has no meaning, "
                   "and there is no least level at such a number. Compare designs by their errors, below.")
-_TRUST = ("Top-k reports only the k likeliest values, and replaces each other value by one of these; water-filling "
-          "leaves out the rarest values, as far as the changed rows allow. These two mechanisms and randomised "
-          "response can run on each person's device. A kernel mechanism (an output with fewer changed rows is "
-          "likelier) and tables of all rows need a custodian who sees all true rows.")
+_TRUST = ("Top-k reports only the k likeliest values, and replaces every other value by one of these values. "
+          "Water-filling leaves out the rarest values, as far as the number of changed rows allows. These two "
+          "mechanisms and randomised response can run on each person's device. A kernel mechanism (an output with "
+          "fewer changed rows is likelier) and tables of all rows need a custodian who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
              "has.")
 _ALONE = "If rows are independent, less knowledge never helps."

@@ -194,7 +194,7 @@ def _response(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tu
     name = one_of("response.design", named, tuple(_DESIGNS))
     _known("response", response, ("design", "letters", *_DESIGNS[name]))
     if "letters" in document:
-        raise InvalidInput("letters", "belongs into response")
+        raise InvalidInput("letters", "stands outside of response", "move it into response")
     for key in ("letters", *_DESIGNS[name]):
         if key not in response and key != "otherwise":
             raise InvalidInput(f"response.{key}", "is missing")

@@ -145,7 +145,7 @@ def plan(
         found = privacy_distortion(kind, law, changed, prior_provenance=prior_provenance, progress=progress)
         level = found.upper
     elif kind == "mutual-information":
-        raise InvalidInput("epsilon", "is not a level of mutual information, which is an average", "give error")
+        raise InvalidInput("epsilon", "does not apply to mutual information, which is an average", "give error")
     else:
         level = non_negative("epsilon", epsilon)
         found = least_distortion(kind, law, level, prior_provenance=prior_provenance, progress=progress)

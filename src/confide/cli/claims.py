@@ -56,7 +56,7 @@ def claims(
     if slow and not verify:
         raise InvalidInput("slow", "nothing is recomputed", "give --verify too")
     if pin is not None and (not verify or any(each is not None for each in (name, family, document, verdict, search))):
-        raise InvalidInput("pin", "all rows are pinned together", "give --verify too, and no filter")
+        raise InvalidInput("pin", "writes the figures of all claims", "give --verify too, and no filter")
     rows = table(name, family=family, document=document, verdict=verdict, search=search)
     if verify and not rows:
         raise InvalidInput("search", "matches no claim, so the command recomputes nothing",
@@ -116,9 +116,9 @@ def _many(rows: Sequence[Claim]) -> Section:
     counts = Counter(row.verdict for row in rows)
     reported = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
     note = f"{len(rows):,} claims: {reported}. confide claims ID shows one of them." if rows else "No claim fits."
-    parts = ", ".join(f"{part}/ of {family}" for part, family in parts_of_families(rows).items())
+    parts = ", ".join(f"{part}/ of the family {family}" for part, family in parts_of_families(rows).items())
     if parts:
-        note += f" Parts of families: {parts}; all others begin with their family."
+        note += f" An id begins with its family, or with a part of a family: {parts}."
     cells = tuple((row.id, row.document, row.statement, row.verdict) for row in rows)
     return Section(title="Published claims", blocks=(
         Table(columns=("id", "document", "where", "verdict"), rows=cells, note=note),))
@@ -141,8 +141,9 @@ def _verified(found: Sequence[Verified]) -> Section:
     drifted = [(each, each.pin) for each in found if each.drifted and not each.changed]
     if drifted:
         moved = tuple((each.claim.id, pin.claimed, each.claimed, pin.found, each.found) for each, pin in drifted if pin)
-        blocks.append(Table(columns=("figures moved", "claimed, pinned", "claimed, now", "found, pinned", "found, now"),
-                            rows=moved, note="The verdict is the same, but the figures differ from the pinned ones."))
+        blocks.append(Table(columns=("figures moved", "claimed, stored", "claimed, now", "found, stored", "found, now"),
+                            rows=moved,
+                            note="The verdict is the same, but the figures differ from the stored figures."))
     cited = [each for each in found if not each.recomputed]
     if cited:
         stored = tuple((each.claim.id, each.claimed, each.found, str(each.claim.measured and each.claim.measured.day),

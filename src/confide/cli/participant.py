@@ -40,7 +40,7 @@ def submit(
                                     "refused.")] = None,
     total: Total = None,
     largest: Annotated[float | None, typer.Option(
-        "--largest", metavar="LEVEL", help="Draw nothing above this level, in nats, or as rho of a number with noise "
+        "--largest", metavar="LEVEL", help="Draw nothing above this level, in nats, or in rho for a number with noise "
         "[10, as in a browser].")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -264,7 +264,7 @@ class ClaimsOf:
                                f"must be one of {', '.join(get_args(Verdict))}")
         pinned, slow = written.get("pinned"), written.get("slow")
         if slow is not None and pinned is None:
-            raise InvalidInput(where, "slow evidence and its stored figures go together", "must have pinned = (...)")
+            raise InvalidInput(where, "is slow, but has no stored figures", "must have pinned = (...)")
         pin = None if pinned is None else Pin(verdict=written["verdict"], claimed=float(pinned[0]),
                                               found=float(pinned[1]), within=written.get("within", TOLERANCE))
         measured = None if slow is None or pin is None else MeasuredEvidence(

@@ -168,7 +168,7 @@ def _old_row(where: str, claims_of_it: ClaimsOf, homes: dict[str, str], row: dic
     stored = row.get("measured")
     if bool(row.get("slow")) != (stored is not None) or (
             stored is not None and (set(stored) != _STORED or not isinstance(stored["day"], date))):
-        raise InvalidInput(where, "slow evidence and its stored figures go together",
+        raise InvalidInput(where, "has only one of slow and its stored figures",
                            "must have slow = true and measured = {claimed, found, day, seconds}, or neither")
     if stored is not None:
         written |= {"pinned": (stored["claimed"], stored["found"]),

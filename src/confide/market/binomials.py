@@ -132,7 +132,7 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
         return heads, fixed - heads, ones
     if fixed + sum(size for size, _ in unsteady) > LARGEST_EXACT:
         raise InvalidInput("others", "there are too many people for different strategies and absences",
-                           f"must be at most {LARGEST_EXACT}, or have one common strategy")
+                           f"must be at most {LARGEST_EXACT} people, or people with one common strategy")
     from scipy.signal import fftconvolve  # slow to import, and most plans need none
 
     table = np.zeros((fixed + 1, fixed + 1))

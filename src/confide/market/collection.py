@@ -182,8 +182,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         super().__post_init__()
         _check_market(self.market)
         if not getattr(self.market, "average", True):
-            raise InvalidInput("average", "is false, but payments by one peer each do not follow from public counts",
-                               "must be true")
+            raise InvalidInput("average", "is false, but a payment by the report of a single peer does not follow from "
+                                          "public counts", "must be true")
         most = max(map(abs, self.market.payment_range())) * self.minor_units
         if not most <= LARGEST:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of up to {most:.3g} coins",
@@ -202,8 +202,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if not self.market.people:
             return ()
         if math.isinf(level):
-            raise NotGuaranteed("a level of the reports", "people with a low cost of privacy choose any level",
-                                "give a ceiling")
+            raise NotGuaranteed("a level of the reports",
+                                "people with a low cost of privacy may choose an unlimited level", "give a ceiling")
         return (PureEvent(epsilon=level, neighbours=Relation.BIT, label=_REPORT),)
 
     def lines(self) -> tuple[Line, ...]:

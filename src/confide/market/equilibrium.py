@@ -109,7 +109,7 @@ def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy
         found.append((size, strategy))
     total = sum(size for size, _ in found)
     if total != people:
-        raise InvalidInput(field, f"are {total} people", f"must be {people}")
+        raise InvalidInput(field, f"are for {total} people", f"must be for {people}")
     return found
 
 

@@ -492,7 +492,7 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
     if epsilon is not None:
         return _at_level(signal_model, price, chosen, epsilon, people, cap)  # type: ignore[arg-type]
     if people is not None:
-        raise InvalidInput("people", "belongs to epsilon", "give max_people, or epsilon")
+        raise InvalidInput("people", "has no effect without epsilon", "give max_people instead, or also epsilon")
     if budget is not None:
         return _within(positive("budget", budget), signal_model, price, chosen, limit, cap)
     return _reaching(fraction("error", error), signal_model, price, chosen, limit, cap)

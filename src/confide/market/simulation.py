@@ -213,7 +213,7 @@ class _Pairs:
     def __init__(self, market: PairMarket, signal_model: object, rounds: int, source: Any) -> None:
         law = market.prior if signal_model is None else signal_model
         if not market.average:
-            raise Refused("payments by one peer each do not follow from counts", "use average=True")
+            raise Refused("a payment by the report of a single peer does not follow from counts", "use average=True")
         if not isinstance(law, PairPrior) or law.people != market.people:
             raise InvalidInput("signal_model", "is not a law of this market's bits",
                                f"must be a PairPrior of {market.people} people")

@@ -369,7 +369,7 @@ def _best_level(half: float, cost: Cost) -> float:
     high = 1.0
     while slope(high) > 0:
         if high > LARGEST_LEVEL:
-            raise InvalidInput("interim", "has a best reply of a level above 700", "scale the payments down")
+            raise InvalidInput("interim", "has a best reply with a level above 700", "scale the payments down")
         high *= 2.0
     if not math.isfinite(slope(high)):  # the cost overflows
         low = high / 2.0

@@ -251,11 +251,11 @@ def guess_in_words(
     units = _compared(made)
     right = max(right_at_most(mechanism, made, each) for each in audiences)
     your = "a person's" if somebody else "your"
-    between, others = f"{your} {thing} is one of two", f"the {thing}s of all other people"
+    between, others = f"{your} {thing} is one of two possible {thing}s", f"the {thing}s of all other people"
     if units == (Relation.BIT,):
         between = f"{your} {thing} is yes or no"
     elif units == (Relation.EDGES_OF_ONE,):
-        between, others = f"{your} contacts are one of two sets", "all other contacts"
+        between, others = f"{your} contacts are one of two possible sets", "all other contacts"
     guess = f"{seen.strip().capitalize()}, they guess" if seen else "They guess"
     said = (f"Example: somebody knows {others}, and that {between}, and thinks at first that both are equally likely. "
             f"{guess} {_how_often(right)}.")
@@ -427,10 +427,10 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
         columns=("people changed together", "towards", "epsilon", "delta", "a guess is right, at most"),
         rows=rows,
         note=" ".join((*own, "All figures follow from the privacy loss of the method itself. They can be smaller "
-                             "than the general bounds that follow from one person's epsilon and delta. For the last "
-                             f"column, somebody knows all {things} outside the group, and that the {things} of the "
-                             "whole group are one of two sets, and thinks at first that both are equally likely. They "
-                             "guess which set is true."))),)
+                             "than the general bounds that follow from one person's epsilon and delta. The last column "
+                             f"is about somebody who knows all {things} outside the group. They also know that the "
+                             f"{things} of the whole group are one of two possible sets, think at first that both sets "
+                             "are equally likely, and guess which set is true."))),)
 
 
 def household_parts(
@@ -450,8 +450,9 @@ def household_parts(
         return []
     return [
         f"Other people's {thing}s can disclose something about you, too, if they are usually like yours. Example: "
-        f"somebody knows all {thing}s outside of your household, and that the {thing}s of the household are one of two "
-        "sets, and thinks at first that both are equally likely. The table shows how often they guess the right set.",
+        f"somebody knows all {thing}s outside of your household. They also know that the {thing}s of the household are "
+        "one of two possible sets, and think at first that both sets are equally likely. The table shows how often "
+        "they guess the right set.",
         Table(columns=("people in the household", "right at most"), rows=tuple(
             (each.size, percent(each.guess if each.loss.vacuous else min(each.guess, BELOW_ONE))) for each in found))]
 

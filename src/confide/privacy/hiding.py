@@ -102,8 +102,8 @@ def hides_next_to_nothing(
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
         the promise of privacy towards the public, for everything that is published, is epsilon = 20. Such a promise \
-hides hardly anything about a person. Example: somebody knows that a person's record is one of two, and thinks at \
-first that both are equally likely. They may guess right in 99.9999998% of all cases
+hides hardly anything about a person. Example: somebody knows that a person's record is one of two possible records, \
+and thinks at first that both are equally likely. They may guess right in 99.9999998% of all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:
@@ -130,9 +130,9 @@ def _in_words(part: str, audience: Audience) -> str:
     return part.replace("the billboard", "the published result").replace("everybody else's payments", "their payments")
 
 
-_KNOWN = {Relation.REPLACE: "that a person's record is one of two",
+_KNOWN = {Relation.REPLACE: "that a person's record is one of two possible records",
           Relation.ADD_OR_REMOVE: "that the data hold a given record of a person, or no record of this person",
-          Relation.EDGES_OF_ONE: "that a person's contacts are one of two sets",
+          Relation.EDGES_OF_ONE: "that a person's contacts are one of two possible sets",
           Relation.BIT: "that a person's answer is yes or no"}
 
 _TOWARDS = {"public": "the public", "others": "all other people together", "collector": "the collector",

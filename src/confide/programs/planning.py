@@ -186,9 +186,9 @@ class ProgramPlan(Plan[Dude]):
         said = list[str]()
         if not self.settles:
             burn_in, rounds = self.needed_rounds
-            said.append(f"prices may not reach their final level, and the excess can be far larger. {burn_in:,} rounds "
-                        f"of burn-in and {rounds:,} main rounds are enough; or set prices at the start, or use step "
-                        "'adagrad', which loses more value")
+            said.append("prices may not reach their final level, and the excess can then be far larger than predicted. "
+                        f"{burn_in:,} rounds of burn-in and {rounds:,} main rounds are enough; or set prices at the "
+                        "start, or use step 'adagrad', which loses more value")
         if self.mode == "TrueDude":
             said.append("participants with another favourite get it, even beyond the supply; the certificate bounds "
                         "their number")
@@ -303,7 +303,7 @@ class ProgramPlan(Plan[Dude]):
         said = [
             f"{self.mode} for {self.program.people:,} participants and {k:,} rows: {self.path.loss} towards everybody "
             f"else together",
-            f"the noise of a row's average load has standard deviation {self.noise_std:.4g}; the smallest row holds "
+            f"the noise of a row's average load has standard deviation {self.noise_std:.4g}; the smallest supply is "
             f"{float(b.min()):,.6g}",
         ]
         if self.certain:
@@ -327,7 +327,7 @@ class ProgramPlan(Plan[Dude]):
             said.append(f"no lie gains more than {self.gain:.3g} on average, and at the charged prices no other choice "
                         f"is better than a participant's share by more than {self.alpha or 0.0:g}")
         else:
-            said.append("there is no promise against lies: shares have no prices")
+            said.append("there is no promise about lies, since shares have no prices")
         said.append(f"{self.path.schedule.total:,} rounds, {self.draws:,} draws of noise; about {self.seconds:.3g} "
                     f"seconds and {self.megabytes:,.0f} megabytes")
         return tuple(said)

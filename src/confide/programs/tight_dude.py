@@ -181,7 +181,8 @@ class TightDude(Dude[PathBillboard]):
             kept = np.maximum(kept, needed)
             self._refuse_empty(program, regret, kept)
             program = replace(self.program, supply=tuple((supplies - kept).tolist()))
-        raise Refused("no margin covers its own effect", "choose a larger supply, or more rounds")
+        raise Refused("no reserve is large enough: a larger reserve leaves less supply, which needs a larger reserve",
+                      "choose a larger supply, or more rounds")
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
         """Reserve that each constraint needs at a given regret, shape (k,)."""

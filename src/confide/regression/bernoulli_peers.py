@@ -115,7 +115,8 @@ class FinitePrior:
         if points.ndim != 1 or not points.size or not np.all((points >= 0) & (points <= 1)):
             raise InvalidInput("points", "cannot be used", "must be one or more numbers of [0, 1]")
         if weights.shape != points.shape or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
-            raise InvalidInput("weights", "cannot be used", "must be one positive probability per point, of sum 1")
+            raise InvalidInput("weights", "cannot be used",
+                               "must be one positive probability for each point, with the sum 1")
         if not 0 < float(weights @ points) < 1:
             raise InvalidInput("points", "are all 0 or all 1", "both values of a bit must be possible")
         weights /= weights.sum()

@@ -98,7 +98,8 @@ class RidgeBounds(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.radius < self.prior_radius:
-            raise InvalidInput("radius", f"{self.radius!r} is below {self.prior_radius!r}", "the ball must hold theta")
+            raise InvalidInput("radius", f"{self.radius!r} is below prior_radius = {self.prior_radius!r}",
+                               "must be at least prior_radius, so that the ball holds theta")
 
     @property
     def event(self) -> Spectrum:

@@ -120,7 +120,7 @@ class Spectrum(Declared):
         moved = math.sqrt(self.dimension) * 2.0**-GRID_BITS
         root = math.sqrt(self.smallest) - moved
         if root <= 0:
-            raise InvalidInput("smallest", f"{self.smallest!r} is lost by truncation",
+            raise InvalidInput("smallest", f"{self.smallest!r} is so small that truncation can make it 0",
                                f"must be above {printed(moved**2, digits=3)}")
         largest = None if self.largest is None else min((math.sqrt(self.largest) + moved) ** 2, 1.0)
         return replace(self, smallest=root * root, largest=largest)

@@ -81,7 +81,8 @@ class TrueAnswers:
         object.__setattr__(self, "records", int(self.records))
         counts = np.asarray(self.counts)
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or not len(counts):
-            raise InvalidInput("counts", f"are {counts.dtype} of shape {counts.shape}", "must be k whole numbers")
+            raise InvalidInput("counts", f"are {counts.dtype} of shape {counts.shape}",
+                               "must be one whole number for each query")
         if counts.min() < 0 or counts.max() > self.records:
             raise InvalidInput("counts", "a count is out of range", f"must be in [0, {self.records}]")
         for name, kind in (("workload", Workload), ("schema", Schema)):

@@ -339,7 +339,7 @@ def solve(
         if count < 2:
             least = cost(step, 2, size)
             raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is too small for one round with data. The first "
-                         f"such round, round 2, costs {least:.4g} with eta = {step:g} and {size:,} samples of "
+                         f"such round, round 2, costs epsilon = {least:.4g} with eta = {step:g}, {size:,} samples and "
                          f"{records:,} records",
                          least, _largest_eta(lambda e: about(e, 2, size), target, 0.0),
                          "use more records or fewer samples")

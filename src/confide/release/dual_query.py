@@ -197,7 +197,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                                "predicates already list all possible records")
         if self.workload.width > _NARROW and (most := most_clauses(
                 self.workload.index, self.groups, self.workload.attributes)) > _MOST_CLAUSES:
-            raise InvalidInput("workload", f"has a query that is {most:,} clauses on one-hot records",
+            raise InvalidInput("workload", f"has a query that becomes {most:,} clauses on one-hot records",
                                f"must be at most {_MOST_CLAUSES:,}; name fewer values of a column, or one_hot=False")
         if self.free == "marginals":
             check_scale("marginal_rho", self._marginals_noise_std)

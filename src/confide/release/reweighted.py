@@ -210,8 +210,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if self.measured is not None and self.measured > k:
             raise InvalidInput("measured", f"{self.measured:,} are too many", f"the workload has {k:,} queries")
         if self.count < 1:
-            raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.records:,} records to a "
-                          f"standard deviation of {TARGET:g} n", "choose a larger rho_mea, or set `measured`")
+            raise Refused(f"rho_mea = {self.rho_mea:.3g} is too small to measure one query of {self.records:,} records "
+                          f"with a standard deviation of {TARGET:g} times this number",
+                          "choose a larger rho_mea, or set `measured`")
         if self.count > (most := most_targets(self.dual_query.rounds)):
             raise Refused(f"the fit of {self.dual_query.rounds:,} records to {self.count:,} measurements would take "
                           "hours", f"set `measured` to at most {most:,}, or choose fewer rounds")

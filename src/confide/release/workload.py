@@ -81,7 +81,8 @@ class Workload:
         for name, kind in (("index", np.int32), ("bits", np.bool_), ("truth", np.bool_)):
             array = np.asarray(getattr(self, name))
             if array.dtype != kind or array.ndim != 2:
-                raise InvalidInput(name, f"is {array.dtype} with {counted(array.ndim, 'dimension')}", "see the class")
+                raise InvalidInput(name, f"is {array.dtype} with {counted(array.ndim, 'dimension')}",
+                                   f"must be {np.dtype(kind)} with 2 dimensions")
             array = np.array(array, order="C") if _can_change(array) else np.ascontiguousarray(array)
             array.flags.writeable = False
             object.__setattr__(self, name, array)

@@ -94,7 +94,8 @@ def history_row(mechanism: PTarget) -> AuditRow:
             histories += 1
     return AuditRow.at_most(
         "privacy: change of the threshold's law by the examined strangers, given the released list", 0.0, worst,
-        f"the logits that the mechanism's own code requests, {histories} histories against the count over V minus N[T]",
+        f"the logits that the mechanism's own code requests, {histories} histories against the count of all people "
+        "except targets and their contacts",
         unit="nats", concern=Concern.PRIVACY)
 
 

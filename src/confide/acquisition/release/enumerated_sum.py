@@ -58,7 +58,8 @@ def sum_divergence(shift: int, variances: ArrayLike, order: float) -> float:
     alpha = as_order(order)
     each = np.asarray(variances, dtype=np.float64)
     if each.ndim != 1 or not each.size or not (each >= 1).all() or 2 * _REACH * np.sqrt(each).sum() > _POINTS:
-        raise InvalidInput("variances", "cannot be enumerated", "must be >= 1, with sigmas that sum to 1800 or less")
+        raise InvalidInput("variances", "cannot be enumerated",
+                           "must be >= 1, with square roots that sum to 1800 or less")
     law = np.ones(1)
     for k, variance in enumerate(each.tolist()):
         law = np.convolve(law, _noise(variance, _REACH))
@@ -67,7 +68,8 @@ def sum_divergence(shift: int, variances: ArrayLike, order: float) -> float:
             law = _folded(_folded(law, beyond)[::-1], beyond)[::-1]
     last = len(law) - shift
     if last < 2:
-        raise InvalidInput("shift", f"{shift} is beyond the noise", "must be within its reach")
+        raise InvalidInput("shift", f"{shift} is beyond the range of the enumerated noise",
+                           "must be smaller than the width of this range")
     # Over the points that both have: what is beyond belongs to the last of one, and to the first of the other.
     return renyi_divergence(_folded(law[::-1], shift)[::-1], _folded(law, shift), alpha)
 

@@ -583,7 +583,7 @@ def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
     """
     if (central > local * _UP).any():
         raise InvalidInput("epsilon_central", "exceeds the local level",
-                           "must be at most the local level, also with a declared slack")
+                           "must be at most the local level, even after a declared slack is added")
     if asked and not (central > 0).all():
         raise InvalidInput("epsilon_central", "is 0 for a record with a weight", "must be positive")
 

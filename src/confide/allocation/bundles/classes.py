@@ -134,7 +134,7 @@ class SymmetricConcave(BundleClass):
         row = self._rows("record", [np.zeros(self.most + 1) if record is None else own_row(record, self.most + 1)], 1)
         if _wrong(row)[0]:
             raise InvalidInput("record", "is not a concave sequence f(0), f(1), ...",
-                               "must begin at 0, rise by steps that never grow, and end at 1 at most")
+                               "must begin at 0, rise by steps that never grow, and end at a value of at most 1")
         return _CountBidder(row[0], goods)
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
@@ -153,7 +153,7 @@ class SymmetricConcave(BundleClass):
         bad = np.flatnonzero(_wrong(rows))
         if len(bad) and unusable == "refuse":
             raise InvalidInput("values", f"row {int(bad[0])} is not a concave sequence f(0), f(1), ...",
-                               "each must begin at 0, rise by steps that never grow, and end at 1 at most")
+                               "each must begin at 0, rise by steps that never grow, and end at a value of at most 1")
         if len(bad):
             rows = rows.copy()
             rows[bad] = 0.0

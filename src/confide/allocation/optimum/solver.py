@@ -194,7 +194,7 @@ def exact_optimum(
     chosen = "paths" if method is None else one_of("method", method, ("paths", "assignment"))
     if chosen == "assignment":
         if each > 1 or cells(of.people, copies) > _MOST_CELLS:
-            raise InvalidInput("method", "'assignment' is only for one good for each bidder and small tables",
+            raise InvalidInput("method", "'assignment' needs a small table, in which each bidder gets at most one good",
                                "take 'paths'")
         prices, held = replicated(of, copies)
     else:

@@ -129,8 +129,8 @@ def _cheaper(found: BitPlan) -> Section:
          it.people * it.presence * it.quote().expected_payment, error)]
     note = ("Each plan assumes that all invited people take part. The name of each other plan says how the plan limits "
             "the error: by the exact error (exact), by Chernoff's bound (chernoff), or by the rule of the source "
-            "(thesis: Wang 2016). Chernoff's bound and the rule of the thesis overestimate the error. So their plans "
-            "usually cost more, and have a smaller exact error in the last column.")
+            "(thesis: Wang 2016). Chernoff's bound and this rule overestimate the error. So the plans 'chernoff' and "
+            "'thesis' usually cost more, and have a smaller exact error in the last column.")
     if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)

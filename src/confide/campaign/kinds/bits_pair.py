@@ -109,9 +109,9 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
         columns=("group", "people", "ones", "best reply of a member", f"gains ({currency})", "truth pays"),
         rows=tuple((str(row.group), row.size, row.ones, row.best.name, row.gain, "yes" if row.truthful else "no")
                    for row in rows),
-        note="The table is about a member who knows their own group and that of their peers, while everybody else "
-             "plays the equilibrium. For this member, the peers' answers say nothing about their own answer, and the "
-             "best report is the one that pays more in that group.")
+        note="The table is about a member who knows their own group and the group of their peers, while everybody else "
+             "plays the equilibrium. For this member, the peers' answers say nothing about the member's own answer, "
+             "and the best report is the report that pays more in that group.")
 
 
 @dataclass(frozen=True)

@@ -224,9 +224,9 @@ def _cheaper(found: BitPlan) -> Section:
                  "error (probability of a wrong result)"),
         rows=tuple(rows), note="Each plan has the same number of invited people and the same largest level. The name "
                                "of each other plan says how the plan limits the error: by the exact error (exact), by "
-                               "a bound (pgf), or by the rule of the source (thesis: Wang 2016). A bound and the rule "
-                               "of the source overestimate the error. So their plans usually cost more, and have "
-                               "a smaller exact error in the last column."),))
+                               "a bound (pgf), or by the rule of the source (thesis: Wang 2016). This bound and this "
+                               "rule overestimate the error. So the plans 'pgf' and 'thesis' usually cost more, and "
+                               "have a smaller exact error in the last column."),))
 
 
 class BitsUnknownCostsKind(BitKind):

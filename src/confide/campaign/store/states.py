@@ -98,8 +98,8 @@ def advance(state: State, event: StateEvent) -> State:
         possible = sorted(e.value for s, e in MOVES if s is state)
         remedy = worded("possible now: %(moves)s", moves=", ".join(possible)) if possible else worded(
             "this campaign is over")
-        raise Refused(worded("a campaign that is %(state)s cannot %(move)s", state=state.value, move=event.value),
-                      remedy) from None
+        raise Refused(worded("a campaign in the state '%(state)s' cannot %(move)s", state=state.value,
+                             move=event.value), remedy) from None
 
 
 def unsettled(path: Path, where: object, elsewhere: str) -> Refused:

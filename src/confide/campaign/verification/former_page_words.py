@@ -89,8 +89,10 @@ PAGES: tuple[tuple[str, str], ...] = (
     # goods
     ("of what any allocation could have given them. Their", "of the largest welfare of any allocation. Their"),
     ("what they write\t", "form of a row\t"),
-    ("what is left out is worth nothing, as 0 is", "an empty cell is worth nothing, like 0"),
-    (", what is left out nothing", ", and omitted goods are worth nothing"),
+    ("; what is left out is worth nothing, as 0 is", ". An empty cell is worth nothing, like the number 0"),
+    ("an order of the goods, ties allowed; places are worth ",
+     "an order of the goods, in which several goods may have the same rank. The values of ranks 1, 2, and so on are "),
+    (", what is left out nothing", ". Omitted goods are worth nothing"),
     ("what is done\t", "method\t"),
     ("from one price to the next, as a share", "price step, as a share"),
     ("as a share of the highest total\t", "as a share of the highest total value of goods\t"),
@@ -110,8 +112,8 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("where goods are handed out without asking anybody\t", "for a hand-out without any reports\t"),
     ("Warning: hardly more is predicted than where nobody is asked, or less: {}% beside {}% for the same made-up "
      "people. A larger epsilon or more copies of each good help.",
-     "Warning: the predicted welfare is hardly better than without any reports, or worse: {1}% against {2}% for the "
-     "same synthetic people. Choose a larger epsilon, or offer more copies of each good."),
+     "Warning: the predicted welfare, {1}%, is hardly better or even worse than the welfare without any reports, {2}% "
+     "for the same synthetic people. Choose a larger epsilon, or offer more copies of each good."),
     ("Your device bids for you, by what you wrote, in up to", "Your device bids for you from your row, in up to"),
     ("In your turn of a round it lets go of goods after which more bids were counted than there are copies, and it "
      "bids on one more, the one that adds most above its price to what you hold, or on none where nothing does. You "
@@ -193,7 +195,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("beyond the noise it depends on how columns hang together, which nothing public tells",
      "apart from the noise, the error depends on the relation between columns, which is not public"),
     ("Nothing is asked of you. A custodian holds a table", "You report nothing. A custodian holds a table"),
-    ("what a missing or unusable record counts as\t", "null record, as which a missing or unusable record counts\t"),
+    ("what a missing or unusable record counts as\t", "null record, which replaces a missing or unusable record\t"),
     ("none that says anything at these sizes (", "no useful bound at these sizes ("),
     (", but for a probability of", ", except with probability"),
     ("Answers are multiples of 1/{}: the release has so many records.",
@@ -204,8 +206,8 @@ PAGES: tuple[tuple[str, str], ...] = (
      "of answers, as far as the number of rows allows. No row belongs to a person."),
     ("Answers to {} questions of the kind", "The custodian publishes answers to {1} questions of the kind"),
     (", each of them blurred, and {} made-up rows that answer like the table. No row is anybody's.",
-     ", and {1} synthetic rows with similar answers. Noise changes every answer. No published row is a person's "
-     "record."),
+     ". Noise changes every answer. The custodian also publishes {1} synthetic rows with similar answers. No published "
+     "row is a person's record."),
     (", each of them blurred. No row is anybody's.",
      ". Noise changes every answer."),
     # programs
@@ -225,8 +227,9 @@ PAGES: tuple[tuple[str, str], ...] = (
      "excess in the certificate, with probability {1}, as a share of the supplies\t"),
     ("Warning: prices may not arrive in so few rounds, and the certificate will say so: burn_in = {} and rounds = {} "
      "would do.",
-     "Warning: prices may not settle in so few rounds. In this case the certificate says so. To settle, burn_in = {1} "
-     "and rounds = {2} are enough."),
+     "Warning: the prices may not settle in so few rounds. If they do not settle, the certificate states this. The "
+     "settings burn_in = {1} and rounds = {2} give the prices enough rounds."),
+    ("; and how many slots of each interval you need,", ". Also how many slots of each interval you need,"),
     ("{}% of excess may be claimed\tbut for noise\t", "excess of up to {1}%\texcept for noise\t"),
     ("% kept back\t", "% in reserve\t"),
     ("\tnothing is promised", "\tno promise"),
@@ -277,9 +280,9 @@ PAGES: tuple[tuple[str, str], ...] = (
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
          "you more than it pays: whatever the others say.",
          "The truth is the best answer to the first question. The campaign assumes that a nat of loss towards the "
-         "operator costs you your first number times {1} EUR, and that a nat towards the public costs you {1} EUR less "
-         "this amount. With this cost of privacy, no other first number gives you more, and taking part never costs "
-         "you more than it pays. This holds for any reports of other people."))),
+         "operator costs you your first number times {1} EUR, and that a nat towards the public costs you {1} EUR "
+         "minus this amount. With this cost of privacy, no other first number gives you more, and taking part never "
+         "costs you more than it pays. This holds for any reports of other people."))),
     ("truth radius: moves of the prediction that surely lose (it lies within +-{}, scaled)",
      "truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie within "
      "+-{1}, scaled)"),
@@ -315,8 +318,8 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("; K = {} was asked for.", "; the file asks for K = {1}."),
     ("The threshold: with {}% the number that it aims at is within {} people of the best one that there is: at these "
      "sizes that says nothing.",
-     "With probability {1}%, the threshold's number of people is within {2} people of the best number. At these sizes, "
-     "this says nothing."),
+     "With probability {1}%, the drawn threshold's number of people differs from K by at most {2} people more than the "
+     "number of the best threshold. At these sizes, this bound says nothing."),
     ("but for a probability of delta = ", "all of these searches, except with probability delta = "),
     ("people of value 0 who come before her, expected\t",
      "expected number of people before this member in the noisy order\t"),
@@ -346,18 +349,19 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("the most that all goods of one person may be worth together", "the largest total value of one person's goods"),
     ("the most that somebody can write", "the largest value that a row can state"),
     (". Of the goods that you get the best {} count, and their worth adds up: together {} at most, or the row counts "
-     "as an empty one;",
-     "; the best {1} of your goods count, and their values add up, together at most {2}, or the row counts as an empty "
-     "row;"),
+     "as an empty one; a value",
+     ". The best {1} of your goods count, and their values add up. Their numbers add up to at most {2}, or the row "
+     "counts as an empty row. A value"),
     (". Of the goods that you get all of them count, and their worth adds up: together {} at most, or the row counts "
-     "as an empty one;",
-     "; all goods that you get count, and their values add up, together at most {1}, or the row counts as an empty "
-     "row;"),
-    (", none above the one before, together {} at most, or the row counts as an empty one;",
-     ", no number above the one before, together at most {1}, or the row counts as an empty row;"),
+     "as an empty one; a value",
+     ". All goods that you get count, and their values add up. Their numbers add up to at most {1}, or the row counts "
+     "as an empty row. A value"),
+    (", none above the one before, together {} at most, or the row counts as an empty one; a value",
+     ". No number is above the number before it. The numbers add up to at most {1}, or the row counts as an empty row. "
+     "A value"),
     ("; of your goods the best {} count, and their worth adds up",
-     "; your best {1} goods count, and their values add up"),
-    ("; one good counts, the best", "; only your best good counts"),
+     ". Your best {1} goods count, and their values add up"),
+    ("; one good counts, the best", ". Only your best good counts"),
     ("goods that one person may hold\t", "largest number of goods that one person may hold\t"),
     ("predicted welfare of made-up people, of the best that is possible\t{}%; {}% to {}% in {} runs, each of another "
      "crowd",
@@ -385,6 +389,8 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("step size {}, one synthetic record a round", "step size {1}, with one synthetic record from each round"),
     (", its records reweighted on {} answers with Gaussian noise",
      ", with weights of its records that are fitted to {1} answers with Gaussian noise"),
+    ("fitted to 1 answers with Gaussian noise", "fitted to 1 answer with Gaussian noise"),
+    ("what follows from them\t", "all later measurements and choices of tables\t"),
     (" for a unit of the row. ", " for one unit of the row. "),
     (", one for each person at most", ", at most one for each person"),
     (", {} for each person at most", ", at most {1} for each person"),
@@ -414,20 +420,21 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("\t{}, and those of further seeds", "\t{1}, and the components of further known members"),
     ("from each found member the search follows contacts and examines everybody next to the group; then, up to {} "
      "times, it examines others in the order of",
-     "from each found member, the search follows contacts and examines everybody next to the group; up to {1} times, "
-     "it then examines other people in the order of"),
+     "from each found member, the search follows contacts and examines everybody who has a contact with a found "
+     "member. Up to {1} times, it then examines other people in a noisy order, until it finds another member. The "
+     "order is by"),
     (" with the found, plus", " with the found members (the value of a person), plus"),
-    (", until another member turns up", ", until it finds another member"),
+    (", until another member turns up", ""),
     ("{} of them, for certain (delta = 0)", "{1} searches for components, for certain (delta = 0)"),
     (" others, one with {} after {}; in a random order after {}.",
      " others, and a member with the value {1} after {2}. In a random order, a member comes after {3} others."),
-    (", if each is for one member alone.", ", if each search is for one member alone."),
+    (", if each is for one member alone.", ", if each search has only one member to find."),
     ("Reports left the people already randomised: counts, payments and everything that is concluded from them give "
      "nothing further away.",
      "The devices randomised the reports before they sent them. So the counts, the payments and all conclusions from "
      "them disclose nothing more."),
     ("\tless the cost of privacy\tstrict\tsays anything",
-     "\tpayment less the cost of privacy\tstrict\treports say something"),
+     "\tpayment minus the cost of privacy\tstrict\treports say something"),
     ("share that takes part\t", "share of participants\t"),
     ("\texpected total\tsays anything", "\texpected total\treports say something"),
     ("method\tshare of the best that is possible\t", "method\tshare of the largest welfare\t"),

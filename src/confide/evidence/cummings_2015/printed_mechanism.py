@@ -71,12 +71,12 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
             raise InvalidInput("release", f"{type(release).__name__} is not in the source", "give RidgeRelease")
         if (release.epsilon, release.ridge) != (payment.epsilon, payment.ridge):
             raise InvalidInput("release", "has another ridge weight or epsilon than the payments",
-                               "the printed mechanism has one of each")
+                               "the printed mechanism has one ridge weight and one epsilon for both")
         for name, changed in (("rule", payment.rule.centred), ("clip", payment.clip is not None),
                               ("debias", payment.debias)):
             if changed:
-                raise InvalidInput(name, "is not the source's", "it takes the source's scoring rule, no clip and no "
-                                   "debiasing")
+                raise InvalidInput(name, "differs from the source",
+                                   "the printed mechanism has the source's scoring rule, no clip and no debiasing")
         object.__setattr__(self, "release", PrintedRidge(epsilon=release.epsilon, ridge=release.ridge))
 
     @property

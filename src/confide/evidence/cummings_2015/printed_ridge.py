@@ -129,8 +129,8 @@ class PrintedRidge(RidgeRelease):
     """
 
     def events(self) -> tuple[Event, ...]:
-        raise NotGuaranteed("the printed privacy loss", "it depends on the number of people",
-                            "ask PrintedTruthfulRegression, which charges for it where it holds")
+        raise NotGuaranteed("the printed privacy loss", "this loss depends on the number of people",
+                            "use PrintedTruthfulRegression, which states a loss for its number of people")
 
     def noise_scale(self, setting: Setting) -> float:
         return printed_scale(setting, self.ridge, self.epsilon)

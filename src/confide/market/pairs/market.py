@@ -188,7 +188,8 @@ class PairMarket(PlainNumbers, KnownLevel):
             Refused: each report is paid by a single peer, so that the counts do not determine the payments.
         """
         if not self.average:
-            raise Refused("payments by one peer each do not follow from counts", "use pay_reports, or average=True")
+            raise Refused("a payment by the report of a single peer does not follow from counts",
+                          "use pay_reports, or average=True")
         n = self.participants(ones, zeros)
         one = float(self.peer_payments(ones - 1, zeros)[1]) if ones and n > 1 else 0.0
         zero = float(self.peer_payments(ones, zeros - 1)[0]) if zeros and n > 1 else 0.0

@@ -143,7 +143,7 @@ class PairPrior(PlainNumbers):
         if abs(d) < LEAST_CORRELATION * alone:
             raise InvalidInput("covariance", f"{d:g} is too close to 0: no bit says anything about another person's "
                                              "bit",
-                               f"must be at least {LEAST_CORRELATION:g} P(S = 1) P(S = 0) in size")
+                               f"its absolute value must be at least {LEAST_CORRELATION:g} P(S = 1) P(S = 0)")
         # N P_1 is whole for no N bits: their number of ones varies at least as between the two whole numbers around it.
         part = math.fmod(n * self.signal_one, 1.0)
         low, high = (part * (1.0 - part) - n * alone) / (n * (n - 1.0)), alone

@@ -194,7 +194,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         mass = float(law.cdf(cost))
         if not 0 < mass < 1:
             raise InvalidInput("threshold", f"{cost:g} gives a share of participants of {mass:g}",
-                               "must be between 0 and 1")
+                               "this share must be between 0 and 1")
         if self.participation is not None:
             share = float(self.participation)
             if abs(mass - share) > 1e-9 * share:

@@ -96,7 +96,7 @@ class CappedAdditive(SetsOfGoods):
         records = one_worth(record, self.rows)
         if bool(self._too_rich(records).any()):
             raise InvalidInput("record", "the sum of its best values is too large",
-                               f"no {self.cap} of them may add up to more than {self.most_worth:g}")
+                               f"no {self.cap} values may add up to more than {self.most_worth:g}")
         return records
 
     def _too_rich(self, records: WorthRecords) -> NDArray[np.bool_]:

@@ -129,7 +129,7 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
         answer(Question.LIES, lies(plan.guarantees),
                "The truth is the best answer to the first question. The campaign assumes that a nat of loss towards "
                f"the operator costs you your first number times {plan.money(it.price_per_nat)}, and that a nat towards "
-               f"the public costs you {plan.money(it.price_per_nat)} less this amount. With this cost of privacy, no "
+               f"the public costs you {plan.money(it.price_per_nat)} minus this amount. With this cost of privacy, no "
                "other first number gives you more, and taking part never costs you more than it pays. This holds for "
                f"any reports of other people. Payments are rounded up to {plan.coins(1)}.",
                "A false answer to the second question neither raises nor lowers your payment. The campaign makes no "
@@ -153,7 +153,7 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     it = plan.mechanism
     rows: list[tuple[str, str]] = [
         ("ids with which one person earns more than with one id", "2"),
-        ("  gain of one id: its payment less the cost of its privacy", plan.money(found.rent)),
+        ("  gain of one id: its payment minus the cost of its privacy", plan.money(found.rent)),
         ("  rise of this gain by a second id with the same report",
          percent(found.adds) if found.rent > 0 else "not stated"),
         ("  payment of an id with an invented record and the best-paid report, at no cost of privacy",
@@ -173,7 +173,8 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
               note=f"The figures are exact for {number(found.draws)} simulated sets of reports that follow the belief "
                    "in the campaign file. The averages over these sets are for the first person who is asked for a "
                    "record. The figures on agreements and on moving the mean use the first of these sets. Ids that "
-                   "move the mean give the report with the largest weight, and send an end of the range as record."),
+                   "move the mean give the report with the largest weight, and send an end of the range as their "
+                   "record."),
         Text((_second_ids(plan, found),
               "No false report gains one person anything. This promise covers a person with one id: the operator must "
               "make sure that nobody has two ids. Nobody checks the records, and payments do not depend on them.",))))

@@ -60,8 +60,8 @@ class Reports(Keys):
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
     column: str = Field(default="concern", min_length=1, description=
-                        "column of the concern c, in [0, 1]: 1 fears the "
-                        "platform alone, 0 the public alone; an empty cell is not a report")
+                        "column of the concern c, in [0, 1]: a person with 1 fears only the platform, and a person "
+                        "with 0 fears only the public; an empty cell is not a report")
 
 
 class Contracts(Keys):
@@ -122,7 +122,9 @@ class Price(Keys):
     if TYPE_CHECKING:
         error: float
 
-    nat: Positive = Field(description="cost of one nat of loss to a person who fears that leak alone, in the currency")
+    nat: Positive = Field(description="cost of one nat of loss towards the platform to a person who fears only the "
+                                      "platform, or towards the public to a person who fears only the public, in the "
+                                      "currency")
     known: Positive | None = Field(default=None, description=
         "with [privacy] largest_local_loss: standard error of the best guess without buying, in the record's unit; "
         "default half the range. The campaign buys nothing if the guess is cheaper")
@@ -139,7 +141,8 @@ class Privacy(Keys):
         order: float = 2.0
 
     psi_floor: float = Field(default=0.25, gt=0, le=2, description=
-                             "least virtual cost: a larger one buys less from people who fear the public alone")
+                             "least virtual cost: with a larger value, the campaign buys less from people who fear "
+                             "only the public")
     approximation: float = Field(default=0.001, gt=0, le=1, description=
                                  "delta: the cost is at most this share above the least cost; in return, no lie gains")
 

@@ -320,8 +320,9 @@ class TotalTable(PointsTable):
     """`[values]` with scale = "points" and a largest total."""
 
     total: Positive | None = Field(
-        default=None, description="largest total of one person's values, counted from `lowest`, which counts as the "
-                                  "value 1; by default `highest` times the largest number of goods for one person")
+        default=None, description="largest sum of one person's numbers, each counted from `lowest`; this sum counts as "
+                                  "the value 1. By default `highest` minus `lowest`, times the largest number of goods "
+                                  "for one person")
 
 
 # ---- classes

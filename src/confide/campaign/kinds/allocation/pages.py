@@ -213,13 +213,14 @@ def _selling_section(plan: GoodsPlan) -> Section:
             *_alone(plan), *_second(plan),
             "A second id changes the published result by no more than the promise of privacy allows for one row."]
     least = min(it.copies)
-    lines.append(f"{least:,} people who ask for the scarcest good alone ({percent(least / it.people, 2)} of the "
-                "invited) can take all of its copies.")
+    lines.append(f"{least:,} people ({percent(least / it.people, 2)} of the invited) who ask only for the scarcest "
+                 "good can take all of its copies.")
     lines.append("The operator must make sure that nobody has two ids.")
     rows = tuple((size, gain) for size in (1, *SIZES) if (gain := group_gain(plan, size)) is not None)
     bound = [Table(columns=("people who misreport together", "each gains at most"), rows=rows,
-                   note="The bound holds for people who end satisfied if they tell the truth. It follows from the "
-                        "privacy loss of the prices for a group.")]
+                   note="The bound holds for people who would be satisfied at the end of the run after true rows: they "
+                        "would not be outbid, and would have bids left. The bound follows from the privacy loss of the "
+                        "prices for a group.")]
     return Section(title="Second identities and agreements", blocks=(Text(tuple(lines)), *(bound if rows else ())))
 
 
@@ -231,9 +232,9 @@ def _alone(plan: GoodsPlan) -> list[str]:
         return [*free, "The plan did not search for a gain from one person's lie."]
     found = plan.lone
     return [*free, f"With true rows, {percent(found.left)} of the simulated people get nothing in every run. "
-            + (f"One of these people gains {found.gain:.3f} +- {found.gain_error:.3f} alone if they ask for one good "
-               "only. The promise of truth does not cover these people." if found.gain > _CLEAR * found.gain_error else
-               "The plan found no gain for one of these people if they ask for one good only.")]
+            + (f"One of these people gains {found.gain:.3f} +- {found.gain_error:.3f} if this person asks only for one "
+               "good. No promise about lies covers these people." if found.gain > _CLEAR * found.gain_error else
+               "The plan found no gain for one of these people if this person asks only for one good.")]
 
 
 def _second(plan: GoodsPlan) -> list[str]:
@@ -257,9 +258,9 @@ def _selling_warnings(plan: GoodsPlan) -> list[str]:
     """The warnings to the operator about lies and second ids, before anybody is asked."""
     said, it, found = list[str](), plan.market, plan.lone
     if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
-        said.append("one person can gain alone: in runs on synthetic people, a person who gets nothing with a true row "
-                    f"in every run gains {found.gain:.2f} +- {found.gain_error:.2f} of 1 if they ask for one good "
-                    "only. The promise of truth does not cover such people")
+        said.append("one person can gain without other people's help: in runs on synthetic people, a person who gets "
+                    f"nothing with a true row in every run gains {found.gain:.2f} +- {found.gain_error:.2f} of 1 if "
+                    "this person asks only for one good. No promise about lies covers such people")
     if (scarce := few(min(it.copies), it.people)) is not None:
         said.append(f"{scarce}, can take all copies of the scarcest good")
     return said
@@ -343,14 +344,14 @@ def _warnings(plan: GoodsPlan) -> list[str]:
     if it.on_overflow == "flag" and it.failure_probability > 1e-4:
         found.append(f"with probability {it.failure_probability:g}, the run gives more copies of a good than there "
                      "are. Keep a few more copies in stock, or choose a smaller failure_probability. Do not take a "
-                     "good back from somebody who got it: this would disclose facts about other people without a "
-                     "charge")
+                     "good back from somebody who got it: this would disclose facts about other people, and the ledger "
+                     "would not count this disclosure")
     poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.baseline]
     if poor:
         one = min(poor, key=lambda each: each.welfare - each.baseline)
-        found.append(f"the predicted welfare is hardly better than without any reports, or worse: {one.welfare:.0%} "
-                     f"against {one.baseline:.0%} for the same synthetic people. Choose a larger epsilon, or offer "
-                     "more copies of each good")
+        found.append(f"the predicted welfare, {one.welfare:.0%}, is hardly better or even worse than the welfare "
+                     f"without any reports, {one.baseline:.0%} for the same synthetic people. Choose a larger epsilon, "
+                     "or offer more copies of each good")
     for name, other in plan.others.items() if plan.charges else ():
         if other.share > plan.prediction.share + _CLEARLY:
             found.append(f"auction.method = {name!r} has a predicted welfare of {other.share:.0%}, and the planned "
@@ -395,10 +396,10 @@ def offer(plan: GoodsPlan) -> list[Section]:
                "Your place in the public order follows from your id, and not from the time at which you hand in your "
                "row. Hand in your row before the run. There is only one run."),
         Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
-        answer(Question.SEES, "The operator sees your row. The public sees the prices and the noisy numbers behind "
-                              f"them.{certified} Your share of the goods follows from these numbers and your row. "
-                              "The person who hands you a good learns that it is yours, and this discloses something "
-                              "about your row.",
+        answer(Question.SEES, "The operator sees your row. The public sees the prices, and the noisy numbers from "
+                              f"which the prices follow.{certified} Your share of the goods follows from these numbers "
+                              "and your row. The person who hands you a good learns that it is yours, and this "
+                              "discloses something about your row.",
                "Example: everybody can read in the result which goods were most in demand. The result does not say who "
                "gets which good. But the person who hands you a good learns that you wanted this good."),
         answer(Question.HIDES, f"{_conclusions(plan)} {_right(plan)}",

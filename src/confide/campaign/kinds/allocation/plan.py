@@ -451,19 +451,20 @@ class BundlesPlan(GoodsPlan):
     def asked(self) -> str:
         scale, wanted, columns = self.scale, self.config.wanted, self.config.columns()
         if isinstance(scale, RanksTogether):
-            return (f"{asked_for_order(scale.points, wanted)}; your best {wanted} goods count, and their values add up")
+            return (f"{asked_for_order(scale.points, wanted)}. Your best {wanted} goods count, and their values add up")
         if not isinstance(scale, PointsTogether):
             return asked_for_goods(scale)
-        total = (f"together at most {scale.total:g}, or the row counts as an empty row; a value is the number "
-                 f"{f'less {scale.lowest:g} ' if scale.lowest else ''}divided by {scale.total:g}")
+        total = (f"numbers add up to at most {scale.total:g}, or the row counts as an empty row. A value is the number "
+                 f"{f'minus {scale.lowest:g}, ' if scale.lowest else ''}divided by {scale.total:g}")
         if self.config.counted:
-            return (f"the value to you of any one good, the value that a second one adds, and so on up to {wanted}: "
+            return (f"the value of one good to you, the value that a second good adds, and so on up to {wanted} goods: "
                     f"numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
-                    f"{', '.join(columns[:6])}{', ...' * (len(columns) > 6)}, no number above the one before, {total}")
+                    f"{', '.join(columns[:6])}{', ...' * (len(columns) > 6)}. No number is above the number before it. "
+                    f"The {total}")
         if wanted == 1:
-            return f"{asked_for_goods(scale)}; only your best good counts"
-        count = "all goods that you get" if wanted >= len(columns) else f"the best {wanted} of your goods"
-        return f"{asked_for_goods(scale)}; {count} count, and their values add up, {total}"
+            return f"{asked_for_goods(scale)}. Only your best good counts"
+        count = "All goods that you get" if wanted >= len(columns) else f"The best {wanted} of your goods"
+        return f"{asked_for_goods(scale)}. {count} count, and their values add up. Their {total}"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
         return tuple(share["bundle"])

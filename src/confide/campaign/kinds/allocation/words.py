@@ -98,8 +98,8 @@ def asked_for_goods(scale: Scale) -> str:
         scale: public rule that turns the numbers into values in [0, 1].
     """
     if isinstance(scale, Points):
-        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; an empty cell is worth nothing, "
-                f"like {scale.lowest:g}")
+        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}. An empty cell is worth nothing, "
+                f"like the number {scale.lowest:g}")
     return asked_for_order(scale.points if isinstance(scale, Ranks) else (1.0,), 1)
 
 
@@ -112,7 +112,8 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
-    return f"an order of the goods, ties allowed; ranks are worth {points}{more}, and omitted goods are worth nothing"
+    return ("an order of the goods, in which several goods may have the same rank. The values of ranks 1, 2, and so on "
+            f"are {points}{more}. Omitted goods are worth nothing")
 
 
 class AuctionWords(MethodWords):
@@ -155,8 +156,8 @@ class AuctionWords(MethodWords):
             "largest value above its price to you. It does not bid if no good is worth its price, and it bids at most "
             f"{market.bid_cap:,} times. You are outbid when more bids are counted after yours than there are copies."]
         if market.clearing is not None:
-            found.append("At the end, a good goes to each person who bid on it last, if few enough bids were counted "
-                         "after theirs. A public number for each good sets this limit.")
+            found.append("At the end, a good goes to each person who bid on it last, if at most a limited number of "
+                         "bids on the good were counted after theirs. The limit is a public number for each good.")
         return found
 
     def paths(self, market: Any, billboard: AuctionBillboard) -> NDArray[np.float64]:
@@ -286,8 +287,8 @@ class BundleWords(AuctionWords):
             f"after its price is subtracted, or on none if no added value is above the price.{end} You hold at most "
             f"{market.largest_bundle:,} of the goods at a time, and bid at most {market.bid_cap:,} times."]
         if market.clearing is not None:
-            found.append("At the end, a good goes to each person who holds it, if few enough bids were counted after "
-                         "theirs. A public number for each good sets this limit.")
+            found.append("At the end, a good goes to each person who holds it, if at most a limited number of bids on "
+                         "the good were counted after theirs. The limit is a public number for each good.")
         return found
 
     def story(

@@ -292,13 +292,13 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
                   "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
     return Section(title="Reports that everybody could agree on", blocks=(
         Table(columns=("everybody plays", f"payment ({plan.collection.currency})",
-                       f"payment less the cost of privacy ({plan.collection.currency})", "strict",
+                       f"payment minus the cost of privacy ({plan.collection.currency})", "strict",
                        "reports say something"), rows=rows,
               note="These are the symmetric equilibria. Equilibria with reports that say nothing usually pay more. A "
                    f"market cannot prevent people from agreeing to give the same report. {alphabet(plan)} In a row "
                    "with a level, all devices report at this epsilon. 'Labels exchanged' means that each device then "
                    "sends the other of the two reports. 'Fair coins' means that everybody reports at random. 'Strict' "
-                   "means that a person who alone reports in another way is paid less."), *more))
+                   "means that any other way to report is worse for a person if nobody else changes."), *more))
 
 
 def alphabet(plan: BitPlan) -> str:
@@ -329,8 +329,8 @@ def _coalitions(plan: BitPlan) -> Section:
     share = isinstance(it, PairMarket)
     result = ("largest move of the estimate" if share else "probability of a wrong result, if they report the untrue "
                                                         "answer")
-    stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
-              f"without any agreement, the result is wrong with probability {number(it.error_probability())}")
+    stated = (f"The stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
+              f"Without any agreement, the result is wrong with probability {number(it.error_probability())}")
     more = [f"A truthful report earns {plan.money(paid)} on average"
             + (f", and {plan.money(truth)} after the cost of its privacy." if hasattr(it, "cost")
                else ", before the cost of its privacy.")]
@@ -355,7 +355,7 @@ def _coalitions(plan: BitPlan) -> Section:
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("people or ids, each with one report", "how many", "of the invited", "average payment of each",
                        "payment of all", result), rows=tuple(rows),
-              note=f"Payments are exact, if everybody else plays the equilibrium; {stated}. Ids decide the result "
+              note=f"Payments are exact, if everybody else plays the equilibrium. {stated}. Ids decide the result "
                    + ("if they move the estimate by its stated error." if share else
                       "if their reports of the untrue answer make it wrong in at least half of all cases. The last "
                       "column is for the worse of the two answers.")

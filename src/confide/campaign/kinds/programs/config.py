@@ -110,9 +110,9 @@ class SolutionTable(Keys):
     alpha: float | None = Field(
         default=None, gt=0, description="for truthful, tight and audited: a participant who gains more than alpha from "
                                         "another choice at the charged prices gets that choice. The mode audited "
-                                        "charges prices only with alpha. The unit is points of [values], or for flows "
-                                        "the unit of the arcs' costs. By default a hundredth of highest less lowest, "
-                                        "or of the largest cost of an arc; for audited none")
+                                        "charges prices only if alpha is given. The unit is points of [values], or for "
+                                        "flows the unit of the arcs' costs. By default a hundredth of highest minus "
+                                        "lowest, or of the largest cost of an arc; for audited none")
     most_excess: Share = Field(default=0.05, description=
         "for averages: largest excess in the certificate, as a share of supply; a plan with more is refused")
     most_unused: Share = Field(default=0.3, description="for whole parts: largest reserve, as a share of supply; a "

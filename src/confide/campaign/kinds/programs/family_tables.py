@@ -121,7 +121,7 @@ def _valued(names: tuple[str, ...], points: Points) -> tuple[Number, ...]:
 
 
 def _scale(points: Points) -> str:
-    return (f"a number from {points.lowest:g} to {points.highest:g}; an empty cell is worth nothing, like "
+    return (f"a number from {points.lowest:g} to {points.highest:g}. An empty cell is worth nothing, like the number "
             f"{points.lowest:g}")
 
 
@@ -153,7 +153,7 @@ class CappedAdditiveTable(_Goods):
         return Coding(
             program=CappedAdditive(people, supply, cap=self.cap), rows=names, thing="goods",
             what=f"goods, at most {self.cap} for each person",
-            asked=f"for each good {_scale(scale)}; the values add up",
+            asked=f"for each good {_scale(scale)}. The values add up",
             described=lambda some: ", ".join(names[good] for good in some), points=scale, unit=scale.unit,
             columns=_valued(names, scale))
 
@@ -228,7 +228,8 @@ class KnapsackTable(_Family):
                       for name, most in zip(names, largest, strict=True))
         return Coding(
             program=program, rows=names, thing="item", what="resources for items",
-            asked=f"the value of your item, {_scale(scale)}; and its weight for each resource", loads=largest,
+            asked=f"the value of your item, {_scale(scale)}. Also the weight of the item for each resource",
+            loads=largest,
             described=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
             columns=(Number.of_values(data.value, scale), *takes))
 
@@ -357,7 +358,7 @@ class ElectricityTable(_Family):
             needs = cells[:, len(rows) :]
             return cells, (needs != np.floor(needs)).any(axis=1) | (needs.sum(axis=1) > self.most)
 
-        needed = (f"; and how many slots of each interval you need, at most {self.most} in all" if wanted else "")
+        needed = f". Also how many slots of each interval you need, at most {self.most} in all" if wanted else ""
         return Coding(
             program=program, rows=rows, thing="slots", what=f"slots of power, at most {self.most} for each person",
             asked=f"for each slot of each interval {_scale(scale)}{needed}", points=scale, unit=scale.unit,

@@ -294,11 +294,12 @@ def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
     more = f" The table shows the {_CHOICES} most frequent of {len(times)} choices." if len(times) > _CHOICES else ""
     return Table(
         columns=("your best choice", "main rounds with it", "value to you", "price at average prices",
-                 "value less price"),
+                 "value minus price"),
         rows=tuple((names.called(actions[a]), int(times[a]), float(worth[a] * names.unit),
                     float(costs[a] * names.unit), float((worth[a] - costs[a]) * names.unit)) for a in order),
         note=f"Values and prices are in {names.worth}, over {board.rounds:,} main rounds.{more}"
-             + (" The values subtract your unmet needs." if program.constants.least_value < 0 else ""))
+             + (" The cost of your unmet needs is subtracted from the values."
+                if program.constants.least_value < 0 else ""))
 
 
 def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share: dict[str, Any]) -> list[str]:

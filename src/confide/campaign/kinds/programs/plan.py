@@ -162,7 +162,7 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
     """An error about a parameter, turned into one about the key of the campaign file that sets the parameter."""
     place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
     if error.field == "alpha" and coding.unit != 1.0:
-        return InvalidInput(place, error.problem, f"{error.limit}, multiplied by {coding.unit:g} {coding.worth}")
+        return InvalidInput(place, error.problem, f"{error.limit} times {coding.unit:g} {coding.worth}")
     return InvalidInput(place, error.problem, error.ways)
 
 

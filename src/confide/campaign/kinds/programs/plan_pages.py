@@ -39,8 +39,8 @@ __all__ = ["described", "offer", "said", "sections", "sentence", "step", "sure"]
 
 _WHAT: dict[ModeName, str] = {
     "average": "each participant gets the average of their best choices at the prices of all main rounds",
-    "round": "each participant gets their best choice in one round that public randomness draws, and flags keep each "
-             "row within supply",
+    "round": "each participant gets their best choice in one round that public randomness draws; the flag of a row "
+             "rises when its supply is nearly used up, and later participants who need this row get nothing",
     "truthful": "each participant gets the average of their best choices, at prices; participants who prefer another "
                 "choice at the average prices get that choice",
     "tight": "each participant gets their best choice in one round that public randomness draws, at the average "
@@ -94,17 +94,17 @@ def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
 def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     """The rule by which resources are shared, as a participant reads it."""
     first = ("Prices follow from noisy sums of everybody's demand. In each round, your device finds the "
-             f"{coding.thing} with the largest value to you after its price is subtracted, or nothing. This is your "
+             f"{coding.thing} with the largest value to you after subtraction of the price, or nothing. This is your "
              "best choice.")
     after: dict[ModeName, str] = {
-        "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
-                   "rounds.",
+        "average": "You get the average of your best choices over all main rounds. Example: if something was your best "
+                   "choice in a quarter of these rounds, you get a quarter of it.",
         "truthful": "You get the average of your best choices over all main rounds, and pay the price of this average "
                     "at the average prices. If another choice is clearly better for you at these prices, you get "
                     "that choice instead.",
         "round": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
-                 "your best choice of that round. People are served in the order of ids. If a row is nearly full at "
-                 "your place, you may get nothing.",
+                 "your best choice of that round. People are served in the order of ids. If a supply that you need is "
+                 "nearly used up before your place, you may get nothing.",
         "tight": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
                  "your best choice of that round, at the average prices.",
         "audited": "Public randomness, drawn after all records have arrived, names one round for you: you get all of "
@@ -199,10 +199,11 @@ def _modes(plan: SharingPlan) -> Section:
     return Section(title="Modes at these sizes", blocks=(Table(
         columns=("mode", "share of the supplies", "within supply", "largest gain from a lie"),
         rows=tuple(rows),
-        note="The planned mode has the settings of the file, and the others have their usual settings"
+        note="The planned mode has the settings of the file. All other modes have their usual settings"
              + (", with the file's alpha if they charge prices" if plan.config.solution.alpha is not None else "")
              + ". To keep every row within supply, the modes audited and round need a smaller reserve than tight. The "
-               "modes average and truthful give fractions. The mode audited charges prices only with an alpha."),))
+               "modes average and truthful give fractions. The mode audited charges prices only if the file sets "
+               "alpha."),))
 
 
 def _right(plan: SharingPlan, *, somebody: bool = False) -> str:
@@ -219,8 +220,8 @@ def _warnings(plan: SharingPlan) -> list[str]:
                      "choose it far smaller")
     if not out.settles:
         burn_in, rounds = out.needed_rounds
-        found.append("prices may not settle in so few rounds. In this case the certificate says so. To settle, "
-                     f"burn_in = {burn_in:,} and rounds = {rounds:,} are enough")
+        found.append("the prices may not settle in so few rounds. If they do not settle, the certificate states this. "
+                     f"The settings burn_in = {burn_in:,} and rounds = {rounds:,} give the prices enough rounds")
     if out.vacuous:
         found.append("the total value of the average choices, and their excess over the supplies, have no proven bound "
                      "before the run. The certificate after the run states such a bound")
@@ -292,8 +293,8 @@ def offer(plan: SharingPlan) -> list[Section]:
                "Your place in the public order follows from your id, and not from the time at which you hand in your "
                "record. Hand in your record before the run. There is only one run."),
         Section(title="Rule for the shares", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
-        answer(Question.SEES, "The operator sees your record. The public sees the prices and the noisy sums behind "
-                              "them. Your part follows from these numbers and your record. The "
+        answer(Question.SEES, "The operator sees your record. The public sees the prices, and the noisy sums from "
+                              "which the prices follow. Your part follows from these numbers and your record. The "
                               "provider, who delivers your part to you, learns this part."),
         answer(Question.HIDES, f"Everything that all other people get and see together is at most "
                                f"{likelier(it.epsilon)} times as likely with your record as {other}, except with "
@@ -317,7 +318,7 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
     gain = lies(plan.guarantees, none, sentence=lambda each: sentence(names, each))
     covered = "" if gain == none else " The promise covers only lies about your choices and their values."
     return (["You pay the price of your part. The operator collects the price.", as_sentence(_taking_part(plan))],
-            [gain, f"The amounts that your choices use must be true in your record.{covered}"])
+            [gain, "Your record must state truly how much of each supply your choices use." + covered])
 
 
 def _taking_part(plan: SharingPlan) -> str:
@@ -362,10 +363,11 @@ def _selling_section(plan: SharingPlan) -> Section:
     else:
         lines.append("The campaign makes no promise about the gain of a person or a group from lies.")
     many = _fewest_to_fill(plan)
-    decide = " and so decide its price" if plan.charges else " and so decide the parts of others"
+    decide = " and so decide its price" if plan.charges else " and so decide the parts of other people"
     lines += ["A second id changes the published result by no more than the promise of privacy allows for one record.",
-              f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row,"
-              f"{decide}." if many <= people else "Not even all people together can use up a row.",
+              f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up the "
+              f"supply of a row,{decide}." if many <= people else
+              "Not even all people together can use up the supply of a row.",
               "The operator must make sure that nobody has two ids."]
     bound = Table(columns=("people who misreport together", "each gains at most"), rows=tuple(rows),
                   note="The bound is on average over the noise. It follows from the total variation of the prices: the "
@@ -395,5 +397,5 @@ def _second(plan: SharingPlan) -> str:
 def _selling_warnings(plan: SharingPlan) -> list[str]:
     """The warnings to the operator about lies and second ids, before anybody is asked."""
     filling = few(_fewest_to_fill(plan), plan.mechanism.program.people)
-    return [] if filling is None else [f"{filling}, can use up a row, and so decide "
-            + ("its price" if plan.charges else "the parts of others")]
+    return [] if filling is None else [f"{filling}, can use up the supply of a row, and so decide "
+            + ("its price" if plan.charges else "the parts of other people")]

@@ -83,7 +83,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
          + (f" (except with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
         ("deposit that each participant leaves", plan.coins(f.deposit_coins)),
         *((("gain from a lie", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
-            (f"largest gain from a lie about {response.column} alone, on average over everybody else",
+            (f"largest gain from a lie only about {response.column}, on average over everybody else",
              plan.at_most(f.gain)),
             ("truth radius: a lie that moves the prediction by more than the radius loses for sure (predictions lie "
              f"within +-{s.parameter_bound:g}, scaled)",
@@ -124,20 +124,21 @@ def sections(plan: PlannedRegression) -> list[Section]:
             columns=(f"size of the lie ({unit})", f"typical loss ({m.payment.currency})", "people who lose for sure"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
             note="A lie of size s is an answer that is s above or below the truth. The typical loss is the expected "
-                 "payment that such a participant loses: the median over synthetic participants, whose features lie "
+                 "payment that such a participant loses: the median over synthetic participants with features "
                  "anywhere between their public bounds. The table assumes that the estimate from which they are paid "
                  "predicts their true answers. Small lies cost little, since the loss is quadratic in s.",
         ),)),
         _identities(plan, plan.money(made_up.payment)),
-        said="Privacy holds for every data set. The range of payments holds for every data set, too, if its row "
-             "states the probability 0. All other promises are about people who follow the model. No audit can show "
-             f"that the model is right. {_about(response)} The billboard is everything that the campaign publishes.",
+        said="Privacy holds for every data set. The range of payments holds for every data set, too, if its row in the "
+             "table states the probability 0. All other promises are about people who follow the model. No audit can "
+             f"show that the model is right. {_about(response)} The billboard is everything that the campaign "
+             "publishes.",
         says=lambda each: _says(plan, each))
 
 
 def _about(response: Numeric) -> str:
     """A sentence on the answers that the promises about lies cover."""
-    return f"Promises about lies cover {response.column} alone. The operator checks everything else in a record."
+    return f"The promises about lies cover only {response.column}. The operator checks everything else in a record."
 
 
 def _truth_of(plan: PlannedRegression) -> Guarantee:
@@ -399,12 +400,12 @@ def explain(
         Section(title="Payment of each answer" if empty else "Reasons why truth pays", private=True, blocks=(
             Text((
                 "On average over everybody else, p is the prediction from the true answer, up to an error of e = "
-                f"{f.peer_error:.3g}. Each other answer then loses b times the squared move of q. {why}",
+                f"{f.peer_error:.3g}. Any other answer then loses b times the squared move of q. {why}",
             )),
             Table(columns=(f"answer ({unit})", "q", f"expected payment ({m.payment.currency})",
                            "difference from the truth"),
-                  rows=tuple(rows), note="The payments are expected ones, for p at its expectation. The row of the "
-                                         "true answer has the difference 0."),
+                  rows=tuple(rows), note="The table states expected payments, with p at its expected value. The row "
+                                         "of the true answer has the difference 0."),
             *picture,
         )),
     ]
@@ -426,14 +427,14 @@ def _identities(plan: PlannedRegression, money: str) -> Section:
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
-              note="The figures are exact sums for least squares without noise; a ridge makes the moves smaller. A "
+              note="The figures are exact sums for least squares without noise. A ridge makes the moves smaller. A "
                    "move is the root mean square over all people. The moves come from records with features as far "
                    "from the middle as an average person's, and with an answer that is wrong by the whole range."),
         Text((f"A person with 2 ids gains {money} more than with one id, on average and before the cost of privacy. "
               "The second id hands in a copy of the first id's record.",
-              "The promise that truth pays covers one person alone. It does not cover groups: two people in different "
-              "groups of the split can both be paid more if they shift their answers in the same direction. The "
-              "operator must make sure that nobody has two ids, and check the features.",))))
+              "The promise that truth pays covers only single people. It does not cover groups: two people in "
+              "different groups of the split can both be paid more if they shift their answers in the same direction. "
+              "The operator must make sure that nobody has two ids, and check the features.",))))
 
 
 def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:

@@ -155,7 +155,7 @@ class PaymentTable(MoneyTable):
         ridge: float | None
 
     truth_radius: Positive | None = Field(default=None, description=
-        "rho: lies that move the prediction by more than this lose")
+        "rho: a lie that moves the prediction by more than rho does not pay")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
     rule: Literal["centred", "source"] = Field(
         default="centred", description="rule for the payment of a prediction; 'source' is the rule as the source "
@@ -179,7 +179,7 @@ class Costs(Keys):
                                                      "in the currency")
     misreports: Share = Field(default=0.001, description="alpha: tolerated share of lies and absences")
     failure_probability: Share = Field(default=1e-6, description=
-        "beta: probability of more lies and absences than misreports")
+        "beta: probability of more lies and absences than the share `misreports`")
 
     def build(self) -> ParetoCosts | ExponentialCosts:
         """The assumed probability law of the cost coefficient c, where c epsilon^2 is the cost of an epsilon to a

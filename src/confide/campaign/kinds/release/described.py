@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from confide.campaign.kinds.release.plan import QueriesPlan
 from confide.contract.wire import wire_name
+from confide.contract.words import counted
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.columns import Bit
 from confide.release.dual_query import DualQuery
@@ -27,9 +28,10 @@ def described(plan: QueriesPlan) -> str:
         case Reweighted():
             game = it.dual_query
             return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), with "
-                    f"weights of its records that are fitted to {it.count:,} answers with Gaussian noise")
+                    f"weights of its records that are fitted to {counted(it.count, 'answer')} with Gaussian noise")
         case MarginalFit() if not it.split.tables:
-            twice = f", and measured again with {it.split.again:.4g}" if it.split.again else ""
+            twice = (f" at first, and of {it.split.again:.4g} records in a second measurement" if it.split.again
+                     else "")
             which = "the table of its one column" if len(it.schema.sizes) == 1 else "tables of single columns"
             return (f"MarginalFit: {which}, with Gaussian noise of standard deviation {it.split.one_way:.4g} records "
                     f"on every cell{twice}; a population of {it.population:,} synthetic rows is fitted")

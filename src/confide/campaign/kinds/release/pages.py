@@ -96,6 +96,8 @@ _NAMES = {
     "split": "plain sum and concentrated composition",
 }
 
+_PARTS = {"what follows from them": "all later measurements and choices of tables"}
+
 
 # ---- before
 
@@ -119,7 +121,7 @@ def sections(plan: QueriesPlan) -> list[Section]:
          f"{accuracy.bound:.4g}, except with probability {accuracy.failure_probability:g}"),
         ("published synthetic rows", number(plan.rows) if plan.rows else "none"),
         ("lines in the published table of answers", number(k)),
-        ("null record, as which a missing or unusable record counts", null_record(schema)),
+        ("null record, which replaces a missing or unusable record", null_record(schema)),
     ]
     reasons = () if plan.advice is None else plan.advice.reasons
     return plan_page(
@@ -139,7 +141,7 @@ def _spend_section(plan: QueriesPlan) -> Section:
                    for name, value in sorted(plan.epsilons.items(), key=lambda each: each[1])),
         note="Each row is a valid bound for the same run. State the rule together with an epsilon.")
     spends = Table(columns=("part of the run", "rho", "share"),
-                   rows=tuple((name, rho, f"{share:.1%}") for name, rho, share in plan.spends),
+                   rows=tuple((_PARTS.get(name, name), rho, f"{share:.1%}") for name, rho, share in plan.spends),
                    note="The costs are in concentrated differential privacy, so they add up. The ledger is charged "
                         "with all of them before the run.")
     share = plan.config.data.accept_unusable
@@ -224,14 +226,14 @@ def offer(plan: QueriesPlan) -> list[Section]:
     but = f", except with probability {delta:g}," if delta else ""
     asked = ", ".join(column.column for column in plan.schema.columns[:12])
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
-    also = f", and {plan.rows:,} synthetic rows with similar answers" if plan.rows else ""
-    invented = " No published row is a person's record." if plan.rows else ""
+    also = (f" The custodian also publishes {plan.rows:,} synthetic rows with similar answers. No published row is a "
+            "person's record." if plan.rows else "")
     return [
         answer(Question.REPORT, f"You report nothing. A custodian holds a table of {plan.records:,} records, and your "
                                 "record may be one of them."),
         Section(title="Published results", blocks=(Text((
             f"The custodian publishes answers to {len(plan.workload):,} questions of the kind 'which share of the "
-            f"records has ...', about {asked}{more}{also}. Noise changes every answer.{invented}",)),)),
+            f"records has ...', about {asked}{more}. Noise changes every answer.{also}",)),)),
         answer(Question.SEES, "The custodian has the table, as before. Everybody else sees only the published "
                               "results."),
         answer(Question.HIDES, f"The published result{but} is at most {likelier(epsilon)} times as likely with your "

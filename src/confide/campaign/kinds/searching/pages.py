@@ -152,10 +152,10 @@ _OPEN = (
 def _described(plan: PlannedSearch) -> str:
     """The search in one sentence."""
     it = plan.mechanism
-    return ("from each found member, the search follows contacts and examines everybody next to the group; up to "
-            f"{it.calls:,} times, it then examines other people in the order of {it.statistic.name} with the found "
-            f"members (the value of a person), plus {it.noise_kind.replace('_', ' ')} noise of scale "
-            f"{it.call.noise_scale:.4g}, until it finds another member")
+    return ("from each found member, the search follows contacts and examines everybody who has a contact with a found "
+            f"member. Up to {it.calls:,} times, it then examines other people in a noisy order, until it finds another "
+            f"member. The order is by {it.statistic.name} with the found members (the value of a person), plus "
+            f"{it.noise_kind.replace('_', ' ')} noise of scale {it.call.noise_scale:.4g}")
 
 
 def sections(plan: PlannedSearch) -> list[Section]:
@@ -219,9 +219,9 @@ def _spends(plan: PlannedSearch) -> Section:
         columns=("what", "epsilon", "largest factor of change in the probability of a list"), rows=tuple(rows),
         note="The source (Wu 2017) counts a selection at half of its cost, and a drawn threshold at nothing. The "
              "ledger is charged for all searches before the search starts, including searches that are not made. The "
-             "released list loses at most epsilon for each search that was made, and states the number of these "
-             "searches. The search follows contacts within a component at no cost. The searches that cost epsilon are "
-             "called paid searches.")]
+             "privacy loss of the released list is at most epsilon for each search that was made, and the list states "
+             "the number of these searches. The search follows contacts within a component at no cost. The searches "
+             "that cost epsilon are called paid searches.")]
     if plan.sums:
         blocks.append(Table(
             columns=("rule that adds up the searches", f"epsilon at delta = {it.delta:g}"),
@@ -256,16 +256,17 @@ def _worth(plan: PlannedSearch) -> Section:
         f"A search that gives up is the last one, so an early failure ends the whole campaign. All {it.calls:,} "
         f"searches for members with the value {last[0]:,} succeed with probability "
         f"{(1 - (plan.missed(last[0]) or 0.0)) ** it.calls:.1%}, and for members with the value {middle[0]:,} with "
-        f"probability {(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each search is for one member alone.",
+        f"probability {(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each search has only one member to "
+        "find.",
         "If everybody's value is 0, a search can find a member only by chance. In this case, the average number of "
         f"examinations before a search gives up is {plan.gives_up:,.0f}"
         + ("." if not it.call.draws_threshold else f"; the file asks for K = {it.stopping_target:,}.")]
     if plan.accuracy is not None:
         found = plan.accuracy
         ends.append(
-            f"With probability {1 - found.failure_probability:.0%}, the threshold's number of people is within "
-            f"{found.bound:,.4g} people of the best number"
-            + (". At these sizes, this says nothing." if found.vacuous else "."))
+            f"With probability {1 - found.failure_probability:.0%}, the drawn threshold's number of people differs "
+            f"from K by at most {found.bound:,.4g} people more than the number of the best threshold"
+            + (". At these sizes, this bound says nothing." if found.vacuous else "."))
     return Section(title="Benefit of the paid searches", blocks=(
         table, *pictures, *((Text(tuple(ends)),) if ends else ())))
 
@@ -283,9 +284,9 @@ def _warnings(plan: PlannedSearch) -> list[str]:
         found.append(f"the noise is so large that even a hidden member with the value {value:,} comes after "
                      f"{before / plan.people:.0%} of everybody: consider a random order, which costs no privacy")
     if plan.accuracy is not None and plan.accuracy.vacuous:
-        found.append("the drawn threshold has no proven bound, so a search can give up at any time: use stop = "
-                     '"public" with a threshold from outside knowledge, which has half of the noise, or stop = '
-                     '"smoothed", with a threshold that varies less than that of "private"')
+        found.append("the drawn threshold has no proven bound, so a search can give up at any time. Use stop = "
+                     '"public" with a threshold from outside knowledge: then the noise is half as large. Or use stop = '
+                     '"smoothed": then the threshold varies less than with "private"')
     if plan.gives_up is not None and it.call.draws_threshold and it.stopping_target is not None \
             and plan.gives_up > 10 * max(it.stopping_target, 1):
         found.append(f"a search without a member to find examines {plan.gives_up:,.0f} people on average, far more "
@@ -364,9 +365,9 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     table = Table(
         columns=("people examined", *named), rows=tuple(
             (int(budget), *(float(column[place]) for column in columns)) for place, budget in enumerate(budgets)),
-        note="This table is not private. It shows the number of found members, with the first seed, after the given "
-             "number of examinations. For private runs, it shows the mean and the 10% and 90% quantiles. Never stop a "
-             "private search after a number of examinations: this would disclose contacts without bound.")
+        note="This table is not private. It shows the number of found members, including the first seed, after the "
+             "given number of examinations. For private runs, it shows the mean and the 10% and 90% quantiles. Never "
+             "stop a private search after a number of examinations: this would disclose contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
     pictures = distinguished(curves([(float(x), float(y), name) for name, values in named.items()
                        for x, y in zip(grid, values, strict=True)],

@@ -73,7 +73,7 @@ def least_pair_payment(prior: PairPrior, cost: Cost, epsilon: float, *, margin: 
     level, n = as_level("epsilon", epsilon), prior.people
     full, wanted = checked_margin(as_cost("cost", cost), level, margin)
     if prior.log_counts is None:
-        raise InvalidInput("prior", "has two moments only", "the law of the number of ones is needed: log_counts")
+        raise InvalidInput("prior", "has only two moments", "must have log_counts, the law of the number of ones")
     share = np.arange(1.0, n + 1.0) / n
     # P(S_i = s, L of the others are 1), for s = 0 and 1.
     joint = np.array([prior.log_counts[:-1] + np.log(share[::-1]), prior.log_counts[1:] + np.log(share)])

@@ -352,7 +352,8 @@ def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[
         InvalidInput: the auction is of another kind.
     """
     if auction.halting != "bids" or auction.clearing is not None or auction.charge or auction.bid_cap < auction.rounds:
-        raise InvalidInput("auction", "is another one", "must halt on bids, without a cap, a final clearing or charges")
+        raise InvalidInput("auction", "is of another kind",
+                           "must halt on bids, without a cap, a final clearing or charges")
     promise = BidsPromise(
         promises=EquilibriumPromises(people=auction.people, supply=auction.copies, reserve=auction.effective_reserve,
                                      error=auction.error, batch=auction.batch, increment=auction.increment),

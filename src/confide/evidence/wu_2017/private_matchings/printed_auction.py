@@ -274,10 +274,10 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             raise InvalidInput("rounds", f"{board.rounds} were played", f"must be in 1..{self.setting.rounds}")
         ended = board.risen() < self.halts_below
         if bool(ended[:-1].any()) or (board.rounds < self.setting.rounds and not ended[-1]):
-            raise InvalidInput("rounds", f"{board.rounds} were played", "the reports say otherwise")
+            raise InvalidInput("rounds", f"{board.rounds} were played", "the reports give another number")
         if self.corrected and (bool((np.diff(board.counts, axis=0, prepend=0) < 0).any())
                                or bool((np.diff(board.reports, prepend=0) < 0).any())):
-            raise InvalidInput("counts", "fall", "corrected ones never do")
+            raise InvalidInput("counts", "fall", "corrected counts never fall")
 
     def _own(self, billboard: Billboard) -> PrintedBillboard:
         if not isinstance(billboard, PrintedBillboard) or (

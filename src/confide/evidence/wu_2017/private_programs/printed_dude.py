@@ -113,7 +113,8 @@ class PrintedDude(PrivDude):
         usual: dict[str, object] = {"burn_in": 0, "step": None, "start": None, "law": "gaussian", "burn_share": 0.1}
         for name, value in usual.items():
             if getattr(self, name) != value:
-                raise InvalidInput(name, f"{getattr(self, name)!r}", "the print has no such option")
+                raise InvalidInput(name, f"{getattr(self, name)!r} is given",
+                                   "the printed algorithm has no such option")
         if self.rounds == 0:
             needed = math.ceil(self.program.constants.width ** 2)
             if needed > _MOST_ROUNDS:
