@@ -218,8 +218,7 @@ def _expanded(
 
 
 def _taken(rows: Rows, index: np.ndarray, places: np.ndarray) -> Rows:
-    """The rows at the given places, one row for each person in `index`. A row is repeated if its place is listed again.
-    """
+    """The rows at the given places, one row for each person in `index`. A row repeats if its place is listed again."""
     lengths = np.diff(rows.starts)[places]
     starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
     at = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths) + np.repeat(rows.starts[places], lengths)

@@ -210,8 +210,7 @@ class JournalNoise(PassingNoise):
             raise InvalidInput("noise", f"the journal {self._path} is closed", "open it again")
 
     def _opened(self, existing: bool | None) -> int:
-        """The opened and locked file. If another process holds the lock, the call fails immediately instead of waiting.
-        """
+        """The opened and locked file. If another process holds the lock, the call fails at once."""
         new = {True: 0, False: os.O_CREAT | os.O_EXCL, None: os.O_CREAT}[existing]
         file = -1
         try:

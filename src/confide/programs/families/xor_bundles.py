@@ -163,8 +163,7 @@ class XorBundles(SetsOfGoods):
             return InvalidInput("record", "is not a readable list of bids", _A_BID)
 
     def _bids_of(self, record: Any) -> _Listed:
-        """Goods of each bid, with -1 in empty places, and values. The ranges of goods and values are not checked yet.
-        """
+        """Goods of each bid, with -1 in empty places, and values. The ranges of goods and values are not checked."""
         rows: list[list[int]] = []
         values: list[float] = []
         if record is None:
