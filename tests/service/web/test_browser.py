@@ -172,10 +172,10 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         assert reported.startswith("Level: at most 1. Your device draws nothing at a level above 10")
         assert page.locator("#terms-truth").inner_text().endswith("in at most about 73 of 100 draws.")
         assert page.locator("#terms-stays").inner_text() == (
-            "It stays on this device: answer. What is drawn leaves under this name: report.")
+            "These values stay on this device: answer. Your report is sent under this name: report.")
         for level in ("2", "1000"):
             altered(page, numerator("1"), numerator(level))
-            expect(page.locator("#problem")).to_contain_text("a level above the one that the offer states, or above 10")
+            expect(page.locator("#problem")).to_contain_text("a level above the level of the offer, or above 10")
             assert page.locator("#device").is_hidden()
             assert page.locator("#send").is_hidden()
         # the number that the offer states is raised as well: beyond the largest it does not help
@@ -183,7 +183,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         page.route("**/mine", lambda route: route.fulfill(response=(found := route.fetch()), body=found.text().replace(
             numerator("1"), numerator("11")).replace('data-notion="epsilon">1<', 'data-notion="epsilon">11<')))
         page.reload()
-        expect(page.locator("#problem")).to_contain_text("a level above the one that the offer states, or above 10")
+        expect(page.locator("#problem")).to_contain_text("a level above the level of the offer, or above 10")
         page.unroute_all()
         page.reload()
         page.get_by_label("yes", exact=True).check()
@@ -224,8 +224,8 @@ def test_a_device_follows_what_is_about_its_form(
         page = at_offer(chromium, base, code)
         expect(page.locator("#device")).to_be_visible()
         if name == "bits-unknown-costs":
-            assert re.fullmatch(r"Whether anything leaves shows, without noise, whether what you type under worth is "
-                                r"above 0\.\d+ EUR\.", page.locator("#terms-part").inner_text())
+            assert re.fullmatch(r"If your device sends a report, the report shows, without noise, whether your value of "
+                                r"worth is above 0\.\d+ EUR\.", page.locator("#terms-part").inner_text())
         in_attribute = not old.startswith("data-")
         altered(page, *(each.replace('"', "&#34;") if in_attribute else each for each in (old, new)))
         expect(page.locator("#problem")).to_contain_text("cannot follow the instructions")

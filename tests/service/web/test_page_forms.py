@@ -37,6 +37,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, 
         yield app, anybody
 
 
+def test_the_page_has_a_text_for_each_problem_of_a_typed_value() -> None:
+    """The script finds the text of a problem by the problem's words, in an attribute of the form."""
+    folder = Path(desk.__file__).parent
+    script, page = ((folder / name).read_text("utf-8") for name in ("static/device.js", "templates/mine.html"))
+    problems = re.findall(r"new NotUsable\([\w.]+, \"(.+?)\"\)", script)
+    assert len(problems) == script.count("new NotUsable(") > 2
+    for problem in problems:
+        assert f' data-{re.sub(r"[^a-z0-9]+(?=[a-z])", "-", problem).replace(" ", "")}="' in page, problem
+
+
 def changing(app: FastAPI) -> list[APIRoute]:
     """All pages that take a form."""
     return [each for each in routes(app) if not each.include_in_schema and each.methods != {"GET"}]
