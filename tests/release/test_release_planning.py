@@ -198,6 +198,14 @@ def test_the_best_comes_first_and_all_are_reported() -> None:
     assert f"{found.prediction.average:.2g}" in " ".join(found.reasons)
 
 
+@pytest.mark.parametrize(("columns", "width"), [(1, 1), (2, 1), (2, 2), (4, 2)])
+def test_the_worst_answer_is_never_predicted_better_than_the_average(columns: int, width: int) -> None:
+    schema = Schema(tuple(Levels(column=f"c{j}", levels=("none", "public", "private")) for j in range(columns)))
+    found = plan(schema, workload=Workload.complete(schema, width=width), records=2000, epsilon=1.0, delta=1e-6)
+    assert {each.method for each in found.predictions if each.mechanism is not None} > {"marginal-fit", "mwem"}
+    assert all(0 < each.average <= each.largest for each in found.predictions if each.mechanism is not None)
+
+
 @pytest.mark.slow
 def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
     """Of no method; what is advised changes, so that its figures may rise by as much as known errors are preferred."""

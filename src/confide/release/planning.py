@@ -239,11 +239,12 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
         noise = (_NOISE_SMALL if small else _NOISE) * split.sigma / it.records
         covered = min(1.0, split.tables / math.comb(columns, min(asked, columns))) if asked > 1 else 1.0
         bias = (_BIAS_SMALL * (1 + columns / _GROWS) if small else _BIAS) * (1 - _COVERED * covered)
-        return (noise * cells + bias) * width, max(2 * (noise * cells + bias) * width,
-                                                   worst * (split.sigma / it.records * most + bias))
-    noise = min(split.one_way, split.again or math.inf) / it.records
-    bias = _UNMEASURED if asked > 1 else 0.0
-    return (noise * cells + bias) * width, worst * (noise * most + bias)
+        highest = split.sigma / it.records
+    else:
+        noise = highest = min(split.one_way, split.again or math.inf) / it.records
+        bias = _UNMEASURED if asked > 1 else 0.0
+    average = (noise * cells + bias) * width
+    return average, max(2 * average, worst * (highest * most + bias))  # about twice, of the fewest queries
 
 
 def _selection(it: MWEM) -> tuple[float, float]:
