@@ -305,7 +305,8 @@ holds the goods ()
             raise InvalidInput("record", f"the program of the record fails ({type(error).__name__})") from None
         if found is not None:
             raise InvalidInput("record", f"does not have gross substitutes: {found}",
-                               "must be a valuation for which higher prices of other goods never lower the demand")
+                               "no good may lower the value of a bundle, and a higher price of one good must never "
+                               "lower the demand for another good")
 
 
 def _programs_of(bidder: Bidder) -> OracleRecord:

@@ -127,10 +127,10 @@ def _cheaper(found: BitPlan) -> Section:
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
-    note = ("Each plan assumes that all invited people take part. The name of each other plan says how the plan limits "
-            "the error: by the exact error (exact), by Chernoff's bound (chernoff), or by the rule of the source "
-            "(thesis: Wang 2016). Chernoff's bound and this rule overestimate the error. So the plans 'chernoff' and "
-            "'thesis' usually cost more, and have a smaller exact error in the last column.")
+    note = ("Each plan assumes that all invited people take part. The name of each other plan says which figure was "
+            "kept below the target error: 'exact' is the exact error, 'chernoff' is Chernoff's bound on the error, and "
+            "'thesis' is the rule of the source (Wang 2016). Chernoff's bound and this rule overestimate the error. So "
+            "the plans 'chernoff' and 'thesis' usually cost more, and have a smaller exact error in the last column.")
     if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)

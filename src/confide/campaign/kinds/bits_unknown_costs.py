@@ -130,10 +130,10 @@ class UnknownCostPages(BitPages):
             ("largest level of one report, local differential privacy", f"epsilon = {it.largest_level:g}"),
             ("  least level of a participant, for the quality of reports", number(it.epsilon)),
             ("  median level of the participants", number(float(it.level_quantile(0.5)))),
-            ("taking part pays people with a cost per nat of at most", plan.money(it.cost_threshold)),
+            ("taking part is worthwhile if a nat of privacy costs a person at most", plan.money(it.cost_threshold)),
             ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
             ("expected payment of a participant", plan.money(quote.expected_payment)),
-            ("payment if that many take part: for a report with the majority, and against it",
+            ("payment if the expected number takes part: for a report with the majority, and against it",
              f"{plan.at_most(float(tables[1, 1]))} and {plan.at_most(float(tables[1, 0]))} for {bit.one}, "
              f"{plan.at_most(float(tables[0, 0]))} and {plan.at_most(float(tables[0, 1]))} for {bit.zero}"),
             ("probability that a participant's payment is negative", number(it.negative_probability())),
@@ -223,10 +223,11 @@ def _cheaper(found: BitPlan) -> Section:
         columns=("plan", "participants", "least level", f"expected total ({found.collection.currency})",
                  "error (probability of a wrong result)"),
         rows=tuple(rows), note="Each plan has the same number of invited people and the same largest level. The name "
-                               "of each other plan says how the plan limits the error: by the exact error (exact), by "
-                               "a bound (pgf), or by the rule of the source (thesis: Wang 2016). This bound and this "
-                               "rule overestimate the error. So the plans 'pgf' and 'thesis' usually cost more, and "
-                               "have a smaller exact error in the last column."),))
+                               "of each other plan says which figure was kept below the target error: 'exact' is the "
+                               "exact error, 'pgf' is an upper bound on the error, and 'thesis' is the rule of the "
+                               "source (Wang 2016). This bound and this rule overestimate the error. So the plans "
+                               "'pgf' and 'thesis' usually cost more, and have a smaller exact error in the last "
+                               "column."),))
 
 
 class BitsUnknownCostsKind(BitKind):

@@ -58,9 +58,10 @@ PAGES: tuple[tuple[str, str], ...] = (
      ". This holds if you know your own answer, and do not know why your peers' answers are like "
      "yours."),
     ("with the majority of the others\tagainst it", "with the majority of the other reports\tagainst this majority"),
-    ("taking part is worth it up to this worth of a nat\t", "taking part pays people with a cost per nat of at most\t"),
+    ("taking part is worth it up to this worth of a nat\t",
+     "taking part is worthwhile if a nat of privacy costs a person at most\t"),
     ("when as many take part: a report with the majority, and against it\t",
-     "payment if that many take part: for a report with the majority, and against it\t"),
+     "payment if the expected number takes part: for a report with the majority, and against it\t"),
     ("a participant owes money with probability\t", "probability that a participant's payment is negative\t"),
     ("When {} take part, as expected; with others it follows from the public counts. Below 0 is what you owe.",
      "These are the amounts if {1} people take part, as expected. With another number, the public counts give the "

@@ -56,7 +56,8 @@ _HALVINGS = 40
 
 @renamed(alpha="error", alpha_reached="error_reached")
 class TooFewPeople(InvalidInput):
-    """A target that a criterion accepts at no level, even if everybody reports their bit unchanged.
+    """Error for too few people: the chosen criterion accepts the allowed error at no privacy level, not even without
+    noise (everybody reports their bit unchanged).
 
     Args:
         error: allowed error that was asked for.

@@ -186,7 +186,8 @@ def _second_ids(plan: PlannedMean, found: SecondIdentities) -> str:
         return "A person with 2 ids gains nothing on average."
     return (f"A person with 2 ids gains {plan.money(found.gain)} more than with one id, on average. This is the "
             "largest gain in the computed cases. The second id sends an invented record, which costs no privacy, and "
-            "gives the best-paid report. The first id reports honestly, or gives the same report as the second id.")
+            "gives the best-paid report. The first id reports honestly or gives the same report as the second id, "
+            "whichever earns the person more.")
 
 
 _SHOWN = 10  # rejected reports

@@ -219,9 +219,9 @@ def _spends(plan: PlannedSearch) -> Section:
         columns=("what", "epsilon", "largest factor of change in the probability of a list"), rows=tuple(rows),
         note="The source (Wu 2017) counts a selection at half of its cost, and a drawn threshold at nothing. The "
              "ledger is charged for all searches before the search starts, including searches that are not made. The "
-             "privacy loss of the released list is at most epsilon for each search that was made, and the list states "
-             "the number of these searches. The search follows contacts within a component at no cost. The searches "
-             "that cost epsilon are called paid searches.")]
+             "privacy loss of the released list is at most the epsilon of one search, times the number of searches "
+             "that were made. The list states this number. The search follows contacts within a component at no cost. "
+             "The searches that cost epsilon are called paid searches.")]
     if plan.sums:
         blocks.append(Table(
             columns=("rule that adds up the searches", f"epsilon at delta = {it.delta:g}"),
