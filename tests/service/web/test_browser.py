@@ -224,8 +224,8 @@ def test_a_device_follows_what_is_about_its_form(
         page = at_offer(chromium, base, code)
         expect(page.locator("#device")).to_be_visible()
         if name == "bits-unknown-costs":
-            assert re.fullmatch(r"If your device sends a report, the report shows, without noise, whether your value of "
-                                r"worth is above 0\.\d+ EUR\.", page.locator("#terms-part").inner_text())
+            assert re.fullmatch(r"If your device sends a report, the report shows, without noise, whether your value "
+                                r"of worth is above 0\.\d+ EUR\.", page.locator("#terms-part").inner_text())
         in_attribute = not old.startswith("data-")
         altered(page, *(each.replace('"', "&#34;") if in_attribute else each for each in (old, new)))
         expect(page.locator("#problem")).to_contain_text("cannot follow the instructions")
