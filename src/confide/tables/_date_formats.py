@@ -28,8 +28,8 @@ class Meaning(NamedTuple):
     Args:
         kind: "number" for numbers as they are; "date" (date32); "datetime" (timestamp in microseconds); or "duration"
             (numbers of seconds).
-        scale: function from the stored numbers to days since 1970 for dates, to microseconds since 1970 for timestamps,
-            and to seconds for durations. None for numbers.
+        scale: function from the m stored numbers to days since 1970 for dates, to seconds for durations, and to days
+            since 1970 and microseconds of the day, shape (2, m), for timestamps. None for numbers.
         period: the period by which dates are shown.
     """
 
@@ -58,8 +58,15 @@ def _spss_days(seconds: np.ndarray) -> np.ndarray:
     return days
 
 
+def _day_and_micros(seconds: np.ndarray) -> np.ndarray:
+    """Seconds as days and microseconds of the day, shape (2, m). One number would not hold the microseconds."""
+    days = np.floor(seconds / _DAY)
+    return np.stack([days, np.round((seconds - days * _DAY) * _MICROS)])
+
+
 def _spss_micros(seconds: np.ndarray) -> np.ndarray:
-    return np.round((seconds - float(_SPSS_ZERO) * _DAY) * _MICROS)
+    days, micros = _day_and_micros(seconds)
+    return np.stack([days - _SPSS_ZERO, micros])
 
 
 def _as_they_are(numbers: np.ndarray) -> np.ndarray:
@@ -93,14 +100,14 @@ def _stata_days(days: np.ndarray) -> np.ndarray:
 
 
 def _stata_micros(milliseconds: np.ndarray) -> np.ndarray:
-    return np.round((milliseconds - float(_ZERO) * _DAY * 1000) * 1000)
+    days, micros = _day_and_micros(milliseconds / 1000)
+    return np.stack([days - _ZERO, micros])
 
 
 def _with_leap_seconds(milliseconds: np.ndarray) -> np.ndarray:
-    """Microseconds without the leap seconds, which Stata's %tC counts."""
-    since = milliseconds - float(_ZERO) * _DAY * 1000
-    starts = np.array([(day * _DAY + count) * 1000.0 for count, day in enumerate(_LEAPS)])
-    return np.round((since - 1000.0 * np.searchsorted(starts, since, side="right")) * 1000)
+    """Days and microseconds without the leap seconds, which Stata's %tC counts."""
+    starts = np.array([((day + _ZERO) * _DAY + count) * 1000.0 for count, day in enumerate(_LEAPS)])
+    return _stata_micros(milliseconds - 1000.0 * np.searchsorted(starts, milliseconds, side="right"))
 
 
 def _months(months: np.ndarray) -> np.ndarray:
@@ -143,8 +150,8 @@ def _sas_days(days: np.ndarray) -> np.ndarray:
 
 
 def _sas_micros(seconds: np.ndarray) -> np.ndarray:
-    days = np.floor(seconds / _DAY)
-    return np.round((_sas_days(days) * float(_DAY) + (seconds - days * _DAY)) * _MICROS)
+    days, micros = _day_and_micros(seconds)
+    return np.stack([_sas_days(days), micros])
 
 
 def _sas_days_of_seconds(seconds: np.ndarray) -> np.ndarray:
@@ -229,11 +236,10 @@ def converted(values: pa.Array, what: Meaning) -> tuple[pa.Array, np.ndarray]:
         found = what.scale(stored)
     if what.kind == "duration":
         return pa.array(found, pa.float64(), mask=~there), np.zeros(len(values), np.bool_)
-    low, high = (FIRST_DAY, LAST_DAY) if what.kind == "date" else (FIRST_DAY * _DAY * _MICROS,
-                                                                  (LAST_DAY + 1) * _DAY * _MICROS - 1)
-    with np.errstate(all="ignore"):
-        inside = there & (found >= low) & (found <= high)
-    whole = np.where(inside, found, 0).astype(np.int64)
+    days = found if what.kind == "date" else found[0]
+    inside = there & (days >= FIRST_DAY) & (days <= LAST_DAY)
+    whole = np.where(inside, days, 0).astype(np.int64)
     if what.kind == "date":
         return pa.array(whole.astype(np.int32), pa.int32(), mask=~inside).cast(pa.date32()), there & ~inside
-    return pa.array(whole, pa.int64(), mask=~inside).cast(pa.timestamp("us")), there & ~inside
+    micros = whole * _DAY * _MICROS + np.where(inside, found[1], 0).astype(np.int64)
+    return pa.array(micros, pa.int64(), mask=~inside).cast(pa.timestamp("us")), there & ~inside

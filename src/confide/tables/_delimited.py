@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import io
 import os
-import re
 import tempfile
 import weakref
 from collections import Counter
@@ -132,7 +131,8 @@ def _decoded_by_lines(source: Any, encoding: str) -> Iterator[str]:
         try:
             yield block.decode(encoding)
         except UnicodeDecodeError:
-            yield "".join(line.decode(encoding, "replace") for line in re.findall(rb"[^\n]*\n|[^\n]+", block))
+            # Without its end: a decoder may take the end of a line for a part of a broken character.
+            yield "\n".join(line.decode(encoding, "replace") for line in block.split(b"\n"))
         if not chunk:
             return
 
