@@ -11,8 +11,10 @@ _TYPES = ('<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/
           '"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>')
 _NS = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_STYLES = (f"<styleSheet {_NS}><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellStyleXfs><xf/>"
-           '</cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>')
+_RELATIONS = ('<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
+              'relationships">')
+_STYLES = (f"<styleSheet {_NS}><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders>"
+           '<cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>')
 
 
 def text(place: str, value: str) -> str:
@@ -36,17 +38,16 @@ def write_workbook(path: Path, sheets: dict[str, str], *, states: dict[str, str]
     """A workbook with sheets by name, of which some are hidden by their state."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("[Content_Types].xml", _TYPES)
-        file.writestr("_rels/.rels", '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/'
-                      f'2006/relationships"><Relationship Id="r1" Type="{_REL}/officeDocument" Target="xl/workbook.xml"/>'
-                      "</Relationships>")
-        named = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="s{at}" state="{(states or {}).get(name, "visible")}"/>'
-                        for at, name in enumerate(sheets, 1))
-        file.writestr("xl/workbook.xml", f'<?xml version="1.0"?><workbook {_NS} xmlns:r="{_REL}"><sheets>{named}</sheets>'
-                      "</workbook>")
+        file.writestr("_rels/.rels", f'{_RELATIONS}<Relationship Id="r1" Type="{_REL}/officeDocument" '
+                      'Target="xl/workbook.xml"/></Relationships>')
+        seen = {name: (states or {}).get(name, "visible") for name in sheets}
+        named = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="s{at}" state="{state}"/>'
+                        for at, (name, state) in enumerate(seen.items(), 1))
+        file.writestr("xl/workbook.xml", f'<?xml version="1.0"?><workbook {_NS} xmlns:r="{_REL}">'
+                      f"<sheets>{named}</sheets></workbook>")
         targets = "".join(f'<Relationship Id="s{at}" Type="{_REL}/worksheet" Target="worksheets/sheet{at}.xml"/>'
                           for at in range(1, len(sheets) + 1))
-        file.writestr("xl/_rels/workbook.xml.rels", '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats'
-                      f'.org/package/2006/relationships">{targets}<Relationship Id="st" Type="{_REL}/styles" '
+        file.writestr("xl/_rels/workbook.xml.rels", f'{_RELATIONS}{targets}<Relationship Id="st" Type="{_REL}/styles" '
                       'Target="styles.xml"/></Relationships>')
         file.writestr("xl/styles.xml", f'<?xml version="1.0"?>{_STYLES}')
         for at, content in enumerate(sheets.values(), 1):

@@ -30,9 +30,9 @@ class Variable(NamedTuple):
 
 
 def write_sav(
-    path: Path, variables: list[Variable], rows: list[tuple[Any, ...]], *, codec: str = "ascii", charcode: int | None = None,
-    encoding: str = "", labels: tuple[tuple[dict[Any, str], list[int]], ...] = (), count: int | None = None,
-    long_names: tuple[tuple[str, str], ...] = (), weight: int = 0,
+    path: Path, variables: list[Variable], rows: list[tuple[Any, ...]], *, codec: str = "ascii",
+    charcode: int | None = None, encoding: str = "", labels: tuple[tuple[dict[Any, str], list[int]], ...] = (),
+    count: int | None = None, long_names: tuple[tuple[str, str], ...] = (), weight: int = 0,
 ) -> Path:
     """Labels are pairs of a mapping and the numbers of the variables, from 1."""
     places, place, body = [], 1, b""
@@ -53,7 +53,8 @@ def write_sav(
         body += (struct.pack("<6i", 2, -1, 0, 0, 0, 0) + b" " * 8) * (parts - 1)
         place += parts
     out = b"$FL2" + b"@(#) SPSS DATA FILE by hand".ljust(60)
-    out += struct.pack("<5i", 2, place - 1, 0, places[weight - 1] if weight else 0, len(rows) if count is None else count)
+    out += struct.pack("<3i", 2, place - 1, 0)
+    out += struct.pack("<2i", places[weight - 1] if weight else 0, len(rows) if count is None else count)
     out += struct.pack("<d", 100.0) + b"01 Jan 9912:00:00" + b" " * 64 + bytes(3) + body
     for mapping, numbers in labels:
         out += struct.pack("<2i", 3, len(mapping))
@@ -103,7 +104,9 @@ class Field(NamedTuple):
     label: str = ""
 
 
-def write_xpt(path: Path, fields: list[Field], rows: list[tuple[Any, ...]], *, codec: str = "ascii", more: bytes = b"") -> Path:
+def write_xpt(
+    path: Path, fields: list[Field], rows: list[tuple[Any, ...]], *, codec: str = "ascii", more: bytes = b"",
+) -> Path:
     """The bytes `more` follow the data set, as a second data set would."""
 
     def card(text: str, size: int = 80) -> bytes:

@@ -93,8 +93,8 @@ def test_dates_in_a_declared_order(order, text, date, tmp_path):
 
 
 @settings(max_examples=60, deadline=None)
-@given(cells=st.lists(st.dates().map(lambda day: f"{day.day}.{day.month}.{day.year:04}") | st.text("0123456789.-/ x", max_size=11),
-                      min_size=1, max_size=8), data=st.data())
+@given(cells=st.lists(st.dates().map(lambda day: f"{day.day}.{day.month}.{day.year:04}") |
+                      st.text("0123456789.-/ x", max_size=11), min_size=1, max_size=8), data=st.data())
 def test_a_date_reads_the_same_alone_and_in_company(cells, data):
     options = ReadOptions(dates="day.month.year", decimal=",", thousands=".")
     table = open_table({"a": cells, "b": cells}, options).dated(["a"]).numeric(["b"])
@@ -145,8 +145,8 @@ def test_every_encoding_is_read_record_by_record(encoding, data, tmp_path_factor
 @given(garbage=st.binary(max_size=9).filter(lambda raw: not set(raw) & set(b'\n\r",')))
 def test_broken_bytes_of_one_record_reach_no_other(encoding, garbage, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "garbage.csv"
-    path.write_bytes(b"a,b\n1,x\n2," + garbage + b"\n" + "3,é\n".encode(encoding if encoding != "shift_jis" else "ascii",
-                                                                        "ignore") + b"4,y\n")
+    other = "3,é\n".encode(encoding if encoding != "shift_jis" else "ascii", "ignore")
+    path.write_bytes(b"a,b\n1,x\n2," + garbage + b"\n" + other + b"4,y\n")
     source = open_table(path, ReadOptions(encoding=encoding))
     assert column(source, "a") == ["1", "2", "3", "4"]
     found = column(source, "b")
@@ -169,7 +169,7 @@ def test_bytes_that_are_no_text_are_listed(tmp_path):
     ("a,b\n", {"separator": "1"}, "separator", "one ASCII character"),
     ("a,b\n", {"separator": "§"}, "separator", "one ASCII character"),
     ("a,b\n", {"quote": ",", "separator": ","}, "quote", "also the separator"),
-    ("a,b\n", {"decimal": ","  , "thousands": ","}, "thousands", "also the decimal mark"),
+    ("a,b\n", {"decimal": ",", "thousands": ","}, "thousands", "also the decimal mark"),
     ("a,b\n", {"decimal": ";"}, "decimal", 'must be "." or ","'),
     ("a,b\n", {"thousands": "x"}, "thousands", "no sign between thousands"),
     ("a,b\n", {"dates": "day.month"}, "dates", "no order of dates"),
@@ -204,7 +204,8 @@ def test_what_a_text_file_cannot_be(data, settings_of_file, field, words, tmp_pa
 def test_the_remedy_of_a_wrong_separator_does(tmp_path):
     path = write(tmp_path, "sep=;\r\na;b\r\n1;2\r\n")
     assert column(open_table(path, ReadOptions(separator=";")), "b") == ["2"]
-    assert column(open_table(write(tmp_path, "a,b\n1,2\n".encode("utf-16")), ReadOptions(encoding="utf-16")), "b") == ["2"]
+    path = write(tmp_path, "a,b\n1,2\n".encode("utf-16"))
+    assert column(open_table(path, ReadOptions(encoding="utf-16")), "b") == ["2"]
 
 
 def test_a_header_below_the_first_line(tmp_path):

@@ -338,7 +338,8 @@ LINES = st.lists(st.binary(max_size=12) | st.text('",\r\n1a\u00e9', max_size=12)
                  min_size=1, max_size=10)
 
 
-DIALECTS = [_lines.Dialect(";"), _lines.Dialect("\t"), _lines.Dialect("|", "'"), _lines.Dialect(" "), _lines.Dialect("^")]
+DIALECTS = [_lines.Dialect(";"), _lines.Dialect("\t"), _lines.Dialect("|", "'"), _lines.Dialect(" "),
+            _lines.Dialect("^")]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=repr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -18,8 +19,9 @@ _ADVICE = ("a campaign file is public: leave the password out, and store it in t
            "PGPASSWORD where the campaign runs")
 
 
-def open_database(address: str, table: str, folder: Path) -> Any:
-    """The ibis expression of a table in a database. Files of databases are opened for reading alone.
+def open_database(address: str, table: str, folder: Path) -> tuple[Any, Any]:
+    """The ibis expression of a table in a database, and the connection, which the caller closes. Files of databases are
+    opened for reading alone.
 
     Args:
         address: address of the database: "duckdb://" or "sqlite://" with the path of a file, or "postgresql://" with
@@ -47,7 +49,11 @@ def open_database(address: str, table: str, folder: Path) -> Any:
         lite = scheme == "sqlite"
         connection = _connected(lambda: ibis.sqlite.connect(path) if lite else
                                 ibis.duckdb.connect(path, read_only=True), path.name)
-    return _table(connection, table)
+    try:
+        return _table(connection, table), connection
+    except InvalidInput:
+        connection.disconnect()
+        raise
 
 
 def _refuse_password(address: str) -> None:
@@ -64,17 +70,19 @@ def _refuse_password(address: str) -> None:
 def _connected(connect: Any, name: str) -> Any:
     """The connection, without the engine's own message in an error: it may quote the address."""
     try:
-        return connect()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return connect()
     except ImportError:
         raise InvalidInput("source", "a package for this database is not installed",
                            "pip install 'confide[data,postgresql]'") from None
     except Exception as error:  # noqa: BLE001 - every engine has errors of its own
         text = str(error).lower()
-        if "newer version of duckdb" in text or "version number" in text:
+        if "with version number" in text:
             raise InvalidInput("source", f"{name} was written by a newer DuckDB than the one that confide uses",
                                "write it with the storage version v1.4.0, or write the table to a Parquet file"
                                ) from None
-        if "lock" in text:
+        if "could not set lock" in text:
             raise InvalidInput("source", f"{name} is open in another program", "close it there") from None
         raise InvalidInput("source", f"{name} cannot be opened ({type(error).__name__})",
                            "check the address, the user's rights, and that the database runs") from None
@@ -84,7 +92,9 @@ def _table(connection: Any, name: str) -> Any:
     schema, _, bare = name.rpartition(".")
     place = {"database": schema} if schema else {}
     try:
-        names = sorted(connection.list_tables(**place))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # what ibis asks of the engine is not ours
+            names = sorted(connection.list_tables(**place))
     except Exception as error:  # noqa: BLE001 - every engine has errors of its own
         raise InvalidInput("table", f"the tables cannot be listed ({type(error).__name__})",
                            "check the name of the schema and the user's rights") from None

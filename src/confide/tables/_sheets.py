@@ -12,11 +12,11 @@ import html
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -72,14 +72,21 @@ class Sheet(TableSource):
             self._places = self._header()
         except InvalidInput:
             raise
-        except Exception as error:  # noqa: BLE001 - of the package
-            text = str(error).lower()
-            if "password" in text or "encrypt" in text:
-                raise InvalidInput("source", f"{path.name} has a password", "save it without a password") from None
-            raise InvalidInput("source", f"{path} cannot be read: {cause(error)}",
-                               "open it in the program that made it, and save it again") from None
+        except BaseException as error:  # noqa: BLE001 - a panic of the package is no Exception
+            raise self._broken(error) from None
         self.column_names = tuple(name for name, _ in self._places)
         self._refuse_layout()
+
+    def _broken(self, error: BaseException) -> BaseException:
+        """The error for a damaged workbook; an error that is not about the workbook stays itself."""
+        # A panic of the package, which is written in Rust, is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            return error
+        text = str(error).lower()
+        if "password" in text or "encrypt" in text:
+            return InvalidInput("source", f"{self.name} has a password", "save it without a password")
+        return InvalidInput("source", f"{self._path} cannot be read: {cause(error)}",
+                            "open it in the program that made it, and save it again")
 
     def _sheet_name(self, book: Any, calamine: Any) -> str:
         sheets = {each.name: each.visible for each in book.sheets_metadata
@@ -107,8 +114,14 @@ class Sheet(TableSource):
 
     def _cells_from(self, row: int) -> Iterator[list[Any]]:
         """The cells of the rows from a row of the sheet on, each row from the first column on."""
-        before = [""] * self._left
-        for cells_of_row in islice(self._sheet.iter_rows(), row - 1, None):
+        before, found = [""] * self._left, islice(self._sheet.iter_rows(), row - 1, None)
+        while True:
+            try:
+                cells_of_row = next(found, None)
+            except BaseException as error:  # noqa: BLE001
+                raise self._broken(error) from None
+            if cells_of_row is None:
+                return
             yield before + cells_of_row
 
     def _refuse_layout(self) -> None:
@@ -127,6 +140,9 @@ class Sheet(TableSource):
                                    "unmerge them, and write the value into each of the cells")
 
     # ---- the cells
+
+    def numeric(self, columns: Collection[str]) -> Self:
+        return self._with("numbers", list(columns))  # in any style: a number may be longer than a code
 
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
         faults, done = self._faults or Faults(), 0
@@ -182,11 +198,12 @@ class Sheet(TableSource):
         def dated(value: Any, row: int) -> Any:
             if isinstance(value, datetime.date):  # of which a datetime is one
                 return value.date() if isinstance(value, datetime.datetime) else value
-            if isinstance(value, str) and value.strip() in self.keep.get(name, ()):
-                return value.strip()
-            found, problem = date_of_text(str(_text(value, plain=True)), self.options.dates)
+            text = str(_text(value, plain=True)).strip()
+            if text in self.keep.get(name, ()):
+                return text
+            found, problem = date_of_text(text, self.options.dates)
             if found is None:
-                faults.add(name, problem, "correct the date", place(row), _text(value, plain=True))
+                faults.add(name, problem, self._date_remedy(problem), place(row), text)
             return found
 
         def read(values: list[Any], done: int) -> pa.Array:

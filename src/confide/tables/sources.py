@@ -103,7 +103,7 @@ class _Arrow(_File):
         options = pa.ipc.IpcReadOptions(included_fields=fields)
         try:
             return pa.ipc.open_file(file, options=options)
-        except pa.ArrowInvalid:
+        except (OSError, pa.ArrowException):
             pass
         try:
             file.seek(0)
@@ -144,6 +144,7 @@ class Query(TableSource):
                                "must be an ibis table expression")
         self._expression, self._engine, self._own = expression, engine_of(expression), own
         self._drawn: tuple[Any, ...] | None = None
+        self.connection: object = None
         self.name = "the query"
         self.column_names = tuple(expression.columns)
         self.ordered = type(expression.op()).__name__ == "Sort"
@@ -350,7 +351,17 @@ def _database(text: str, options: ReadOptions, folder: str | os.PathLike[str] | 
     from confide.tables._databases import open_database
 
     options.allow_only((*_SETTINGS, "table"), "a database")
-    return Query(open_database(text, options.table, Path(folder or "")))
+    expression, connection = open_database(text, options.table, Path(folder or ""))
+    found = Query(expression)
+    found.connection = _Connection(connection)
+    return found
+
+
+class _Connection:
+    """A connection that is closed when the last copy of its source is gone."""
+
+    def __init__(self, connection: Any) -> None:
+        weakref.finalize(self, connection.disconnect)
 
 
 def is_packaged(text: str) -> bool:

@@ -326,11 +326,14 @@ class TableSource(ABC):
             cells, texts = pc.if_else(codes, pa.scalar(None, cells.type), cells), cells
         found, problems = dates_of(name, cells, self.options.dates)
         for wrong, problem in problems:
-            remedy = ("correct the date" if "not exist" in problem else
-                      "write a date within these years, or leave the cell empty" if "outside" in problem else
-                      'declare the order of the dates, such as dates = "day.month.year", or correct the cell')
-            faults.add_all(name, problem, remedy, wrong, row, cells)
+            faults.add_all(name, problem, self._date_remedy(problem), wrong, row, cells)
         return found if codes is None else pc.if_else(codes, texts, spelled_dates(found))
+
+    @staticmethod
+    def _date_remedy(problem: str) -> str:
+        return ("correct the date" if "not exist" in problem else
+                "write a date within these years, or leave the cell empty" if "outside" in problem else
+                'declare the order of the dates, such as dates = "day.month.year", or correct the cell')
 
     def _remedy(self, column: str) -> str:
         decimal, thousands = self._style(column)
