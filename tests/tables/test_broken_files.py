@@ -106,7 +106,9 @@ def read(path):
         for name in dict.fromkeys(source.column_names):
             try:
                 for batch in source.labelled([name]).batches([name], 2):
-                    batch.validate(full=True)
+                    # The bytes of texts in Arrow's own formats are compared as they are.
+                    if path.suffix not in (".arrow", ".parquet"):
+                        batch.validate(full=True)
             except InvalidInput as error:
                 errors.append(error.problem.replace(name, ""))
             assert all(map(str, source.faults))

@@ -120,8 +120,9 @@ def _months(months: np.ndarray) -> np.ndarray:
 
 def _weeks(weeks: np.ndarray) -> np.ndarray:
     """The first day of Stata's weeks since 1960, of which each year has 52."""
-    year: np.ndarray = np.floor(weeks / 52)
-    return _months(12 * year) + 7 * (np.floor(weeks) - 52 * year)
+    year = np.floor(weeks / 52)
+    days: np.ndarray = _months(12 * year) + 7 * (np.floor(weeks) - 52 * year)
+    return days
 
 
 _STATA: dict[str, Meaning] = {

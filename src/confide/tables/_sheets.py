@@ -91,7 +91,7 @@ class Sheet(TableSource):
     def _sheet_name(self, book: Any, calamine: Any) -> str:
         sheets = {each.name: each.visible for each in book.sheets_metadata
                   if each.typ == calamine.SheetTypeEnum.WorkSheet}
-        visible = [name for name, seen in sheets.items() if seen == calamine.SheetVisibleEnum.Visible]
+        visible: list[str] = [name for name, seen in sheets.items() if seen == calamine.SheetVisibleEnum.Visible]
         if self.options.sheet:
             if self.options.sheet not in sheets:
                 raise InvalidInput("sheet", f"{self.name} has no sheet {self.options.sheet!r}", did_you_mean(

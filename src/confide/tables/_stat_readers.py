@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause
 
-__all__ = ["BYTES", "RawColumn", "StatReader", "open_reader"]
+__all__ = ["BYTES", "RawColumn", "StatReader", "broken", "open_reader"]
 
 BYTES = "latin-1"
 """The encoding in which names, labels and codes arrive: a character for each byte of the file."""
@@ -294,6 +294,8 @@ class PyreadstatReader(StatReader):
         start = 0
         while True:
             cells, _ = self._call(usecols=list(columns), row_offset=start, row_limit=limit)
+            if not set(columns) <= cells.keys():
+                raise broken(self._path, KeyError())
             count = len(cells[columns[0]])
             found = [self._column(name, cells[name]) for name in columns]
             for at in range(0, count, rows):

@@ -14,7 +14,7 @@ from confide.tables._cells import numbers, strings
 from confide.tables._conversions import code_of, decoded, spelled_dates
 from confide.tables._date_formats import NUMBER, Meaning, converted, meaning
 from confide.tables._file_headers import dta_release, refuse_other_formats, sas_encoding, sav_header
-from confide.tables._stat_readers import BYTES, RawColumn, StatReader, open_reader
+from confide.tables._stat_readers import BYTES, RawColumn, StatReader, broken, open_reader
 from confide.tables.read_options import ColumnFacts, ReadOptions, codec
 from confide.tables.table_source import Faults, TableSource
 
@@ -51,16 +51,24 @@ class StatisticalFile(TableSource):
         self._path, self.name, self.options = path, path.name, options
         self._suffix = path.suffix.lower()
         self._package, self._called = _PACKAGES[self._suffix]
-        self._reader: StatReader = open_reader(path)
-        self._codecs, weight = _codecs(path, options, self._reader)
+        try:
+            self._reader: StatReader = open_reader(path)
+            self._read_dictionary(path)
+        except InvalidInput:
+            raise
+        except Exception as error:  # noqa: BLE001 - a damaged dictionary gives objects of any type
+            raise broken(path, error) from None
+
+    # ---- the dictionary of the file
+
+    def _read_dictionary(self, path: Path) -> None:
+        self._codecs, weight = _codecs(path, self.options, self._reader)
         names = [self._decoded(name, "the name of a column") for name in self._reader.names]
         self._raw_names = dict(zip(names, self._reader.names, strict=True))
         self.column_names, self.row_count = tuple(names), self._reader.rows
         self.weight = self._decoded(weight.decode(BYTES), "the name of a column")
         self._meanings = {name: self._meaning(raw) for name, raw in self._raw_names.items()}
         self.facts = {name: self._facts(name) for name in names}
-
-    # ---- the dictionary of the file
 
     def _decoded(self, text: str, what: str) -> str:
         """A name or a label from its bytes."""
@@ -88,6 +96,8 @@ class StatisticalFile(TableSource):
                 and isinstance(value, str) and not text]
         missing = reader.missing.get(raw, ())
         codes = [self._code(each, text) for each in missing if not isinstance(each, tuple)]
+        if not text and any(isinstance(each, str) for each in missing):
+            raise ValueError  # a text cannot be the code of a number
         period = what.period if what is not None else ""
         kind: Any = "text" if text else "" if what is None else what.kind
         return ColumnFacts(

@@ -47,9 +47,11 @@ class Transport(StatReader):
         self.value_labels, self.missing = {}, {}
         try:
             self._read_header(path)
+            self._read_end(path)
+        except InvalidInput:
+            raise
         except (struct.error, ValueError, IndexError, OSError) as error:
             raise broken(path, error) from None
-        self._read_end(path)
 
     def _read_header(self, path: Path) -> None:
         with path.open("rb") as file:
@@ -87,13 +89,15 @@ class Transport(StatReader):
     def _read_end(self, path: Path) -> None:
         """The number of rows. Blank rows within the last 80 bytes may be padding: they are not read."""
         size = path.stat().st_size - self._start
+        if size < 0:
+            raise ValueError
         with path.open("rb") as file:
             file.seek(self._start)
             self._refuse_second(file, size)
             count, rest = divmod(size, self._length)
             if self.rows is not None:
                 if self.rows > count:
-                    raise broken(path, ValueError())
+                    raise ValueError
                 return
             tail = max(count - _CARD // self._length - 1, 0)
             file.seek(self._start + tail * self._length)

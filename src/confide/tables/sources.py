@@ -117,6 +117,7 @@ class _Arrow(_File):
             try:
                 stream = isinstance(reader, pa.RecordBatchReader)
                 for batch in reader if stream else map(reader.get_batch, range(reader.num_record_batches)):
+                    batch.validate()
                     yield from slices(batch.select(list(columns)), rows)
             except (OSError, pa.ArrowException) as error:
                 raise self._broken(error) from None
