@@ -146,7 +146,7 @@ def test_damaged_files_are_refused_or_read(name, seed, kind, tmp_path_factory):
     read(path)
     if path.suffix in (".sav", ".dta"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stat_readers, "_streaming", lambda: None)
+            patch.setattr(stat_readers, "streaming", lambda: None)
             read(path)
         if path.suffix == ".sav" and len(data) > 4:
             assert len(sav_header(path)) == 3

@@ -47,7 +47,7 @@ BOTH = ["readstat-arrow", "pyreadstat"]
 def package(request, monkeypatch):
     """Either of the packages that read SPSS and Stata files."""
     if request.param == "pyreadstat":
-        monkeypatch.setattr(stat_readers, "_streaming", lambda: None)
+        monkeypatch.setattr(stat_readers, "streaming", lambda: None)
         monkeypatch.setattr(stat_readers, "_CELLS", 12)
     return request.param
 
@@ -86,6 +86,14 @@ def test_codes_that_a_role_names_arrive(package):
     labels = set(cells(kept.labelled(["sex"]), "sex"))
     assert labels == {"9", "1", "Male"}
     assert set(cells(plain.labelled(["sex"]), "sex")) == {"Female", "Male", None}
+
+
+def test_a_level_is_no_missing_answer():
+    levels = Category(column="sex", levels=("Female", "Male", "Refused"))
+    source = open_table(FILES / "survey_head.sav")
+    with pytest.raises(InvalidInput, match="sex: its level 'Refused' is the label of 9, a code that means a missing"):
+        source.for_roles([levels])
+    assert open_table(FILES / "survey_head.sav", ReadOptions(labels=False)).for_roles([levels])
 
 
 def test_labels_may_be_left_out():
@@ -227,7 +235,7 @@ def test_no_text_of_one_record_changes_another(data, arrow, tmp_path_factory):
     at = data.draw(st.integers(0, len(texts) - 1))
     with pytest.MonkeyPatch.context() as patch:
         if not arrow:
-            patch.setattr(stat_readers, "_streaming", lambda: None)
+            patch.setattr(stat_readers, "streaming", lambda: None)
         found = []
         for given_texts in (texts, [*texts[:at], b"plain", *texts[at + 1:]]):
             path = write_sav(folder / "own.sav", [Variable("T", 8, "A"), Variable("X")],
@@ -520,7 +528,7 @@ def test_both_packages_read_the_same(name, monkeypatch):
             source.facts, source.weight, source.row_count)
 
     first = everything()
-    monkeypatch.setattr(stat_readers, "_streaming", lambda: None)
+    monkeypatch.setattr(stat_readers, "streaming", lambda: None)
     assert everything() == first
 
 

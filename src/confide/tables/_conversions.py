@@ -7,6 +7,7 @@ As in `confide.tables._cells`, the result for a cell never depends on the cells 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection
 from datetime import date
 from functools import cache
@@ -197,9 +198,8 @@ def labelled_texts(column: str, array: pa.Array, facts: ColumnFacts, kept: Colle
         InvalidInput: two codes of answers have one label, or the column's type cannot be converted to text.
     """
     labels = {code: label for code, label in facts.labels.items() if code not in kept}
-    answers = [label for code, label in labels.items() if not facts.is_missing(code)]
-    twice = next((label for label in answers if answers.count(label) > 1), None) if (
-        len(set(answers)) < len(answers)) else None
+    uses = Counter(label for code, label in labels.items() if not facts.is_missing(code))
+    twice = next((label for label, count in uses.items() if count > 1), None)
     if twice is not None:
         codes = [code for code, label in labels.items() if label == twice and not facts.is_missing(code)]
         raise InvalidInput(column, f"the codes {' and '.join(codes)} have one label, {twice!r}",

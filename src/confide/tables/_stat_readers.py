@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause
 
-__all__ = ["BYTES", "RawColumn", "StatReader", "broken", "open_reader"]
+__all__ = ["BYTES", "ArrowReader", "PyreadstatReader", "RawColumn", "StatReader", "broken", "streaming"]
 
 BYTES = "latin-1"
 """The encoding in which names, labels and codes arrive: a character for each byte of the file."""
@@ -61,7 +61,6 @@ class StatReader(ABC):
         missing: mapping from column to the codes that mean a missing answer.
         rows: number of rows that the file declares; None if it declares none.
         unicode: whether the texts are decoded already, so that their bytes are UTF-8.
-        dropped_rows: number of blank rows at the end that may be padding; they are not read.
     """
 
     names: tuple[str, ...]
@@ -72,7 +71,6 @@ class StatReader(ABC):
     missing: Mapping[str, Sequence[Missing]]
     rows: int | None = None
     unicode: bool = False
-    dropped_rows: int = 0
 
     @abstractmethod
     def read(self, columns: Sequence[str], rows: int) -> Iterator[list[RawColumn]]:
@@ -83,25 +81,7 @@ class StatReader(ABC):
         """
 
 
-def open_reader(path: Path) -> StatReader:
-    """The reader of a file by its suffix.
-
-    Raises:
-        InvalidInput: the file is damaged, or the packages of the extra `files` are not installed.
-    """
-    suffix = path.suffix.lower()
-    if suffix == ".xpt":
-        from confide.tables._transport import Transport
-
-        return Transport(path)
-    if suffix in (".sav", ".zsav", ".dta"):
-        package = _streaming()
-        if package is not None:
-            return ArrowReader(path, package)
-    return PyreadstatReader(path)
-
-
-def _streaming() -> Any:
+def streaming() -> Any:
     """The package readstat-arrow; None if it is absent, or a version without the attributes that are used here."""
     try:
         import readstat_arrow

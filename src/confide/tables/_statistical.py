@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
+from confide.tables import _stat_readers
 from confide.tables._cells import numbers, strings
 from confide.tables._conversions import code_of, decoded, spelled_dates
 from confide.tables._date_formats import NUMBER, Meaning, converted, meaning
 from confide.tables._file_headers import dta_release, refuse_other_formats, sas_encoding, sav_header
-from confide.tables._stat_readers import BYTES, RawColumn, StatReader, broken, open_reader
+from confide.tables._stat_readers import BYTES, RawColumn, StatReader, broken
+from confide.tables._transport import Transport
 from confide.tables.read_options import ColumnFacts, ReadOptions, codec
 from confide.tables.table_source import Faults, TableSource
 
@@ -52,7 +54,7 @@ class StatisticalFile(TableSource):
         self._suffix = path.suffix.lower()
         self._package, self._called = _PACKAGES[self._suffix]
         try:
-            self._reader: StatReader = open_reader(path)
+            self._reader = _reader(path)
             self._read_dictionary(path)
         except InvalidInput:
             raise
@@ -182,6 +184,19 @@ class StatisticalFile(TableSource):
             return found
         is_absent = pc.is_in(pc.ascii_trim_whitespace(found), value_set=pa.array(absent, pa.large_string()))
         return pc.if_else(is_absent, pa.scalar(None, found.type), found)
+
+
+def _reader(path: Path) -> StatReader:
+    """The reader of a file by its suffix.
+
+    Raises:
+        InvalidInput: the file is damaged, or the packages of the extra `files` are not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".xpt":
+        return Transport(path)
+    package = _stat_readers.streaming() if suffix in (".sav", ".zsav", ".dta") else None
+    return _stat_readers.PyreadstatReader(path) if package is None else _stat_readers.ArrowReader(path, package)
 
 
 def _are_codes(values: pa.Array, kept: Sequence[str]) -> pa.Array:

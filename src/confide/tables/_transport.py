@@ -87,7 +87,9 @@ class Transport(StatReader):
         self.rows = int(declared[1]) if declared and int(declared[1]) else None
 
     def _read_end(self, path: Path) -> None:
-        """The number of rows. Blank rows within the last 80 bytes may be padding: they are not read."""
+        """The number of rows. Blank rows within the last 80 bytes may be padding, and are not read. The record of such
+        a row would be empty.
+        """
         size = path.stat().st_size - self._start
         if size < 0:
             raise ValueError
@@ -106,8 +108,7 @@ class Transport(StatReader):
         while last > tail and (count - last + 1) * self._length + rest < _CARD and (
                 not rows[(last - 1 - tail) * self._length : (last - tail) * self._length].strip(b" ")):
             last -= 1
-        # A row of blanks is possible only where a record holds texts alone.
-        self.rows, self.dropped_rows = last, count - last if len(self.texts) == len(self.names) else 0
+        self.rows = last
 
     def _refuse_second(self, file: Any, size: int) -> None:
         """Refuse a file with a second data set, which has a header of its own at a multiple of 80 bytes."""

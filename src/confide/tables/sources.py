@@ -32,9 +32,10 @@ from confide.tables._file_headers import refuse_other_formats
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 from confide.tables.read_options import ReadOptions
-from confide.tables.table_source import Faults, TableSource, slices
+from confide.tables.table_source import Faults, slices
+from confide.tables.table_source import TableSource as TableSource  # noqa: PLC0414 - many modules import it from here
 
-__all__ = ["SUFFIXES", "Query", "TableSource", "is_database", "is_packaged", "mapping_table", "open_table"]
+__all__ = ["SUFFIXES", "Query", "is_database", "is_packaged", "mapping_table", "open_table"]
 
 SUFFIXES = (".parquet", ".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods",
             ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")

@@ -217,7 +217,8 @@ class TableSource(ABC):
                 `reads` leaves its column unchanged.
 
         Raises:
-            InvalidInput: the levels of a role are codes of the file, although the file has labels for these codes.
+            InvalidInput: the levels of a role are codes of the file, although the file has labels for these codes; or a
+                level is the label of a code that means a missing answer.
         """
         source, forms = self, [(role, getattr(role, "reads", "")) for role in roles]
         for role, form in forms:
@@ -235,6 +236,12 @@ class TableSource(ABC):
             listed = ", ".join(facts.levels[:12]) + (", ..." if len(facts.levels) > 12 else "")
             raise InvalidInput(role.column, f"its levels are codes, but {self.name} has labels for them",
                                f"write the labels as levels ({listed}), or set labels = false")
+        kept = self.keep.get(role.column, ())
+        lost = {label: code for code, label in facts.labels.items() if facts.is_missing(code) and code not in kept}
+        for level in getattr(role, "levels", ()):
+            if level in lost and level not in facts.levels:
+                raise InvalidInput(role.column, f"its level {level!r} is the label of {lost[level]}, a code that means "
+                                   "a missing answer", "leave the level out, or declare a cell for the code with codes")
 
     def watched(self, progress: Progress) -> TableSource:
         """The same table as a source that reports progress. The function `progress` gets the number of rows read so
