@@ -227,6 +227,17 @@ def test_one_text_that_is_no_text_stops_no_other(tmp_path, package):
         assert fault.empty
 
 
+def test_a_text_that_was_cut_within_a_letter_loses_this_letter(tmp_path, package):
+    """SPSS cuts texts and labels at a number of bytes."""
+    cut = "Zürich ü".encode()[:-1]
+    path = write_sav(tmp_path / "t.sav", [Variable("CITY", 9, "A", label="Stadt")], [(cut,), ("ü",)], codec="utf-8",
+                     encoding="UTF-8")
+    path.write_bytes(path.read_bytes().replace(b"Stadt", "Stadä".encode()[:5]))
+    source = open_table(path)
+    assert cells(source, "CITY") == ["Zürich ", "ü"]
+    assert source.facts["CITY"].label == "Stad"
+
+
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), arrow=st.booleans())
 def test_no_text_of_one_record_changes_another(data, arrow, tmp_path_factory):

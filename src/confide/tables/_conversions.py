@@ -6,6 +6,7 @@ As in `confide.tables._cells`, the result for a cell never depends on the cells 
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Collection
@@ -213,12 +214,13 @@ def labelled_texts(column: str, array: pa.Array, facts: ColumnFacts, kept: Colle
 # ---- encodings
 
 
-def decoded(raw: pa.Array, codecs: tuple[str, ...]) -> tuple[pa.Array, np.ndarray]:
+def decoded(raw: pa.Array, encodings: tuple[str, ...]) -> tuple[pa.Array, np.ndarray]:
     """Bytes as texts, each decoded separately.
 
     Args:
         raw: large_binary array of the m cells.
-        codecs: encodings that are tried in this order for each cell.
+        encodings: encodings that are tried in this order for each cell. With one encoding, a text that was cut within
+            its last letter is read without this letter: fields of statistical files have a fixed number of bytes.
 
     Returns:
         The texts, and a mask of shape (m,) of the cells that are no text in any of the encodings. These cells are null.
@@ -229,7 +231,7 @@ def decoded(raw: pa.Array, codecs: tuple[str, ...]) -> tuple[pa.Array, np.ndarra
     buffer = raw.buffers()[2]
     if buffer is None or not len(raw) or memoryview(buffer).nbytes == 0 or bytes(buffer).isascii():
         return texts, np.zeros(len(raw), np.bool_)
-    if codecs[0] == "utf-8":
+    if encodings[0] == "utf-8":
         try:
             texts.validate(full=True)
         except pa.ArrowInvalid:
@@ -238,15 +240,15 @@ def decoded(raw: pa.Array, codecs: tuple[str, ...]) -> tuple[pa.Array, np.ndarra
             wrong = pc.match_substring_regex(texts, _GARBLED)
             return pc.if_else(wrong, pa.scalar(None, texts.type), texts), mask_of(wrong)
     encoded = pc.dictionary_encode(raw)
-    found = [_decoded(each, codecs) for each in encoded.dictionary.to_pylist()]
+    found = [_decoded(each, encodings) for each in encoded.dictionary.to_pylist()]
     texts = pa.array(found, pa.large_string()).take(encoded.indices)
     return texts, mask_of(pc.and_(pc.is_valid(raw), pc.is_null(texts)))
 
 
-def _decoded(raw: bytes, codecs: tuple[str, ...]) -> str | None:
-    for each in codecs:
+def _decoded(raw: bytes, encodings: tuple[str, ...]) -> str | None:
+    for each in encodings:
         try:
-            text = raw.decode(each)
+            text = codecs.getincrementaldecoder(each)().decode(raw, final=len(encodings) > 1)
         except UnicodeDecodeError:
             continue
         if not re.search(_GARBLED, text):
