@@ -252,7 +252,7 @@ COLLECTED = [
     ('id = "id"', 'id = "ID"', "ID", "no such column"),
     ('id = "id"', 'id = "pay"', "id", "also a feature or the response"),
     ('source = "answers.csv"', 'source = "nowhere.csv"', "source", "not a file"),
-    ('source = "answers.csv"', 'source = "answers.xls"', "source", "unknown suffix"),
+    ('source = "answers.csv"', 'source = "answers.docx"', "source", "unknown suffix"),
 ]
 
 

@@ -170,6 +170,6 @@ def test_a_contract_in_every_form() -> None:
 
 
 def test_what_is_no_row_stays_as_it_is() -> None:
-    for record in (None, 0.5, "abc", "abc.txt", {0: 0.5}, {}, [0.5, 1.0], np.ones((2, 2)), object()):
+    for record in (None, 0.5, "abc", "abc.md", {0: 0.5}, {}, [0.5, 1.0], np.ones((2, 2)), object()):
         assert own_row(record, 2) is record
     assert own_fields([0.5], {"a": ()}) == [0.5]

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from confide.contract import InvalidInput
-from confide.tables import Category, Design, Numeric, Roster, _lines, open_table, read_records
+from confide.tables import Category, Design, Numeric, ReadOptions, Roster, _lines, open_table, read_records
 
 
 def column(path, name="b"):
@@ -336,6 +336,48 @@ LINES = st.lists(st.binary(max_size=12) | st.text('",\r\n1a\u00e9', max_size=12)
                  st.lists(st.sampled_from(PIECES), max_size=8).map(b"".join) |
                  st.sampled_from([b'1,"', b'",2', b'"', b'"",""', b'1,"u', b'v",2', b"1,2,3", b'","', b'",""']),
                  min_size=1, max_size=10)
+
+
+DIALECTS = [_lines.Dialect(";"), _lines.Dialect("\t"), _lines.Dialect("|", "'"), _lines.Dialect(" "),
+            _lines.Dialect("^")]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=repr)
+@settings(max_examples=25, deadline=None)
+@given(lines=LINES, block=st.integers(1, 40) | st.just(1 << 22), longest=st.integers(8, 30))
+def test_every_dialect_has_the_same_records(tmp_path_factory, dialect, lines, block, longest):
+    """The records of a dialect are those of commas and quotes, with other signs."""
+    path = tmp_path_factory.getbasetemp() / "dialect.csv"
+    signs = bytes.maketrans(b",\"" + dialect.separator.encode() + dialect.quote.encode(),
+                            dialect.separator.encode() + dialect.quote.encode() + b",\"")
+    data = b"\n".join([b"a,b,c", *lines, b"x,y,z"])
+    options = ReadOptions(separator=dialect.separator, quote=dialect.quote)
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lines, "LONGEST", longest)
+        patch.setattr(_lines, "_BLOCK", block)
+        for text, settings_of_file in ((data, None), (data.translate(signs), options)):
+            path.write_bytes(text)
+            source = open_table(path, settings_of_file)
+            cells = [row for batch in source.batches(["a", "b", "c"]) for row in batch.to_pylist()]
+            found.append((cells, source.odd_rows))
+    back = str.maketrans(dialect.separator + dialect.quote + ",\"", ",\"" + dialect.separator + dialect.quote)
+    assert found[0][1] == found[1][1]
+    assert found[0][0] == [{name: cell and cell.translate(back) for name, cell in row.items()} for row in found[1][0]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(lines=st.lists(st.text('",;\t1a\u00e9', max_size=10), min_size=1, max_size=8), block=BLOCKS)
+def test_without_a_quote_every_line_is_a_record(tmp_path_factory, lines, block):
+    path = tmp_path_factory.getbasetemp() / "plain.tsv"
+    path.write_text("a\tb\n" + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lines, "_BLOCK", block)
+        source = open_table(path, ReadOptions(quote=""))
+        found = [row for batch in source.batches(["a", "b"]) for row in batch.to_pylist()]
+    cells = [line.split("\t") for line in lines]
+    assert found == [dict(zip("ab", (cell or None for cell in row), strict=True)) if len(row) == 2 else
+                     {"a": None, "b": None} for row in cells]
 
 
 @settings(max_examples=80, deadline=None)

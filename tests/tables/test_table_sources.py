@@ -160,9 +160,9 @@ def test_pandas_with_mixed_columns():
 
 
 @pytest.mark.parametrize(("source", "field", "words"), [
-    ("people.xlsx", "source", "must end in .parquet, .csv"),
-    ("semicolons.csv", "source", "has semicolons and no comma; the separator must be a comma"),
-    ("tabs.csv", "source", "has tabs and no comma; the separator must be a comma"),
+    ("people.docx", "source", "must end in .parquet, .csv"),
+    ("semicolons.csv", "source", 'has semicolons and no comma; set separator = ";"'),
+    ("tabs.csv", "source", 'has tabs and no comma; set separator = "\\t"'),
     ("zip.csv", "source", "zip.csv is a zip archive or an Excel workbook, not a CSV file; unpack it, or"),
     ("gzip.csv", "source", "gzip.csv is compressed with gzip, not a CSV file; unpack it"),
     ("xls.csv", "source", "an old Excel workbook"),

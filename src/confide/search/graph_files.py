@@ -343,7 +343,7 @@ def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[
     """The two columns of ids of a table, and its column of weights if one is named."""
     table = open_table(source)
     names = [first, second, *([] if weight is None else [weight])]
-    typed = is_table(source) and not table.name.lower().endswith(".csv")  # other cells have no types
+    typed = is_table(source) and not table.untyped
     ends: tuple[list[Column], list[Column]] = ([], [])
     weights = []
     for batch in table.batches(names, _ROWS):

@@ -6,10 +6,12 @@ __all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "design": ("Design", "Encoded", "Natural"),
+        "read_options": ("ColumnFacts", "ReadOptions"),
         "records": ("Records", "read_records", "rejections"),
         "roles": ("Above", "Category", "Measured", "Numeric", "Word"),
         "roster": ("FirstRows", "Roster"),
-        "sources": ("TableSource", "is_packaged", "open_table"),
+        "sources": ("is_packaged", "open_table"),
+        "table_source": ("CellFault", "TableSource"),
     },
     renamed={"Source": "TableSource"},
 )

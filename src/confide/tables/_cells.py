@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["decimals", "has_other_spellings", "integers", "is_text", "numbers", "places", "plain", "real", "strings",
-           "trimmed", "whole_numbers"]
+__all__ = ["decimals", "has_other_spellings", "integers", "is_text", "numbers", "places", "plain", "real",
+           "spells_number", "strings", "trimmed", "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
 """Pattern of the texts that Arrow's cast accepts as numbers. The cast fails for a whole column if some text neither
@@ -83,6 +83,13 @@ def is_text(array: pa.Array) -> bool:
     return bool(pa.types.is_large_string(array.type))
 
 
+def spells_number(texts: pa.Array) -> pa.Array:
+    """Whether each text, without surrounding spaces, is spelled as `numbers` accepts it: a boolean array of shape (m,).
+    The words true and false are not included.
+    """
+    return pc.match_substring_regex(texts, _NUMBER)
+
+
 def _where(condition: pa.Array, texts: pa.Array) -> pa.Array:
     return pc.if_else(condition, texts, pa.scalar(None, pa.large_string()))
 
@@ -92,7 +99,7 @@ def _measures(texts: pa.Array) -> pa.Array:
     column of booleans.
     """
     word = pc.index_in(pc.ascii_lower(texts), value_set=pa.array(["false", "true"], pa.large_string()))
-    number = pc.cast(_where(pc.match_substring_regex(texts, _NUMBER), texts), pa.float64())
+    number = pc.cast(_where(spells_number(texts), texts), pa.float64())
     return pc.coalesce(number, pc.cast(word, pa.float64()))
 
 

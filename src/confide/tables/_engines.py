@@ -19,10 +19,16 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import trimmed
 from confide.tables._packaged import extra
 
-__all__ = ["ENGINES", "cells_of_engine", "drawn_anew", "engine_of", "exact_columns", "failed", "warn_of_guesses"]
+__all__ = ["ENGINES", "OUTSIDE", "cells_of_engine", "drawn_anew", "engine_of", "exact_columns", "failed",
+           "warn_of_guesses"]
 
 ENGINES = ("duckdb", "polars", "sqlite", "postgres", "datafusion")
 """Names of the supported engines in ibis."""
+
+OUTSIDE = "confide outside "
+"""Beginning of the name of a column that says, for the column with the rest of the name, which dates are outside the
+years 1 to 9999.
+"""
 
 _DECLARED = re.compile(r"all_varchar|columns\"?\s*=", re.IGNORECASE)
 _CSV = re.compile(r"read_csv|\.(csv|tsv|txt)\b", re.IGNORECASE)
@@ -74,6 +80,9 @@ def drawn_anew(expression: Any) -> bool:
 def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
     """Some columns of an expression, each in a form in which its cells leave the engine unchanged.
 
+    PostgreSQL has dates that Python has not, such as infinity and dates before Christ: one of them would stop the
+    reading of all rows. Such a date becomes a null, and a further column (`OUTSIDE`) says so.
+
     Raises:
         InvalidInput: the engine cannot keep the cells of a column exactly. The message names the column, its type, the
             engine and the types that work.
@@ -87,8 +96,21 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
                                "so the level of 0.10 is 0.1")
         # SQLite's integers would pass through doubles beside a null; numerics of PostgreSQL may be NaN or too long.
         text = (engine == "sqlite" and kind.is_integer()) or (engine == "postgres" and kind.is_decimal())
-        found[name] = expression[name].cast("string") if text else expression[name]
+        # PostgreSQL's money is a decimal to ibis, but its text has a currency sign.
+        column = expression[name].cast("decimal") if engine == "postgres" and kind.is_decimal() else expression[name]
+        found[name] = column.cast("string") if text else column
+        if engine == "postgres" and (kind.is_date() or kind.is_timestamp()):
+            inside = _inside(expression[name], kind)
+            found[name] = inside.ifelse(expression[name], extra("ibis", "data").null(kind))
+            found[OUTSIDE + name] = expression[name].notnull() & ~inside
     return expression.select(**found)
+
+
+def _inside(column: Any, kind: Any) -> Any:
+    """Which dates are in the years 1 to 9999. A day is left at both ends, which another time zone could move out."""
+    ibis = extra("ibis", "data")
+    low, high = ("0001-01-01", "9999-12-31") if kind.is_date() else ("0001-01-02 00:00:00", "9999-12-30 23:59:59")
+    return column.between(ibis.literal(low).cast(kind), ibis.literal(high).cast(kind))
 
 
 def cells_of_engine(batch: pa.RecordBatch, expression: Any, engine: str) -> pa.RecordBatch:
@@ -98,7 +120,7 @@ def cells_of_engine(batch: pa.RecordBatch, expression: Any, engine: str) -> pa.R
     if engine != "postgres":
         return batch
     types = expression.schema()
-    arrays = [trimmed(pc.cast(array, pa.large_string())) if types[name].is_decimal() else array
+    arrays = [trimmed(pc.cast(array, pa.large_string())) if name in types and types[name].is_decimal() else array
               for name, array in zip(batch.schema.names, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 

@@ -170,7 +170,8 @@ class CellProblems:
 
     def reported(self) -> dict[str, tuple[str, ...]]:
         """Mapping from column to texts on the problems in its cells. There is one text for each reason, the most
-        frequent reason first. A column without problems has an empty tuple.
+        frequent reason first, after the cells that the source could not read (`TableSource.faults`). A column without
+        problems has an empty tuple.
 
         The key "" comes first and is about rows with more or fewer cells than the header. The cells of such rows are
         not counted as problems.
@@ -179,10 +180,13 @@ class CellProblems:
             return {}
         odd = self._source.odd_rows
         found = {"": tuple(_lengths(odd, len(self._source.column_names)))}
+        faults = self._source.faults
         for name, counts in self._counts.items():
+            unread = [fault for fault in faults if fault.column == name]
             left = Counter(counts)
-            left["empty"] -= sum(odd.values())
-            found[name] = tuple(self._text(name, reason, count) for reason, count in left.most_common() if count > 0)
+            left["empty"] -= sum(odd.values()) + sum(fault.count for fault in unread if fault.empty)
+            found[name] = (*(fault.in_words(examples=self._shown) for fault in unread),
+                           *(self._text(name, reason, count) for reason, count in left.most_common() if count > 0))
         return found
 
     def _text(self, name: str, reason: str | int, count: int) -> str:

@@ -76,6 +76,7 @@ def read_rows(
     names = check_roles(roles, id)
     if id == "row" and not source.ordered:
         raise InvalidInput("people.id", "the rows of a query have no order", "name a column of ids")
+    source = source.for_roles(roles)
     return _read(source.batches([*names, *([] if id == "row" else [id])], rows), roles, FirstRows(roster, id), rejected)
 
 

@@ -150,7 +150,7 @@ class Design:
         """
         if isinstance(table, pa.RecordBatch):
             return self._encode(table)
-        source = open_table(table)
+        source = open_table(table).for_roles(self.features)
         if not source.ordered:
             raise InvalidInput("table", "the rows of a query have no order",
                                "end it with .order_by(a column that is different in every row)")

@@ -1,9 +1,9 @@
 """Numbers from data frames, Arrow tables, files and queries. The table has one row for each person on the public list
 of ids, in the order of the list.
 
-A missing number is NaN. Text counts as a number only in a CSV file, since the cells of a CSV file have no types. In all
-other tables every column of text is refused, whatever its cells hold. A column of a CSV file is refused if some cells
-are not empty and no cell spells a number. The error names the column.
+A missing number is NaN. Text counts as a number only in a text file or a sheet, since their columns have no types. In
+all other tables every column of text is refused, whatever its cells hold. A column of a text file or a sheet is refused
+if some cells are not empty and no cell spells a number. The error names the column.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
     if sorted(source.column_names) != sorted(names):
         raise InvalidInput(field, f"has the columns {_listed(source.column_names)}",
                            f"must have the columns {_listed(names)}")
-    untyped = source.name.lower().endswith(".csv")
+    untyped = source.untyped
     found: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
     for batch in source.batches(names):
         for name, column in zip(names, batch.columns, strict=True):
@@ -329,7 +329,7 @@ def _typed(column: Any) -> Any:
 
 def _read(source: TableSource, columns: tuple[str, ...], no_truths: str = "") -> NDArray[Any]:
     """(rows, columns) numbers of a table. A missing number is NaN."""
-    untyped = source.name.lower().endswith(".csv")
+    untyped = source.untyped
     spelled = _Spelled(columns) if untyped else None
     parts = []
     for batch in source.batches(columns):
@@ -346,7 +346,8 @@ def _read(source: TableSource, columns: tuple[str, ...], no_truths: str = "") ->
 
 
 class _Spelled:
-    """Record of the columns of a CSV file that hold only text: some cells are not empty, and no cell spells a number.
+    """Record of the columns of a text file or a sheet that hold only text: some cells are not empty, and no cell spells
+    a number.
 
     A single cell that is no number concerns its own person, and never stops the run for everybody.
     """

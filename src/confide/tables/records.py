@@ -84,6 +84,7 @@ def read_records(
     if id == "row" and not source.ordered:
         raise InvalidInput("id", "the rows of a query have no order",
                            "name a column of ids, or end the query with order_by")
+    source = source.for_roles([*design.features, response])
     columns = [*design.columns, response.column, *([] if id == "row" else [id])]
     batches = source.batches(columns, rows)
     return _records(batches, design, response, FirstRows(roster, id), rejected)

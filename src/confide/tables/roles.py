@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from confide.contract.remedies import within
 from confide.tables._cells import numbers, places, plain, strings, whole_numbers
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array, cell
+from confide.tables.read_options import Form
 
 __all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNEVEN", "UNLISTED", "Above", "Category", "Cells", "Measured",
            "Numeric", "Word"]
@@ -90,6 +91,8 @@ class Numeric:
     center: float | None = None
     out_of_bounds: Literal["reject", "clip"] = "reject"
     unit: str = ""
+    reads: ClassVar[Form] = "numbers"
+    """The form in which the role reads its column (`TableSource.for_roles`)."""
 
     def __post_init__(self) -> None:
         column_name(self.column)
@@ -187,6 +190,8 @@ class Category:
 
     column: str
     levels: tuple[str, ...]
+    reads: ClassVar[Form] = "labels"
+    """The form in which the role reads its column (`TableSource.for_roles`)."""
 
     def __post_init__(self) -> None:
         column_name(self.column)
@@ -282,6 +287,8 @@ class Above:
 
     column: str
     threshold: float
+    reads: ClassVar[Form] = "numbers"
+    """The form in which the role reads its column (`TableSource.for_roles`)."""
 
     def __post_init__(self) -> None:
         column_name(self.column)
@@ -316,6 +323,8 @@ class Measured:
     column: str
     lower: float = -math.inf
     upper: float = math.inf
+    reads: ClassVar[Form] = "numbers"
+    """The form in which the role reads its column (`TableSource.for_roles`)."""
 
     def __post_init__(self) -> None:
         column_name(self.column)

