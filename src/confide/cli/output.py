@@ -260,7 +260,7 @@ class ReproduceOutput(_Model):
 
 
 class ReproducedModel(_Model):
-    """One of several studies, with one of its numbers: the first number that the source states, if it states any."""
+    """A study among several, with a single number: the first number that the source states, if it states any."""
 
     study: StudyModel
     quick: bool
