@@ -294,8 +294,8 @@ def test_hopeless_plans_are_refused(edits: list[tuple[str, str]], says: str, tmp
 def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     offer, plan = words(it.offer()), it.plan
-    assert "the best 2 of your goods count" in offer
-    assert "together at most 16" in offer
+    assert "The best 2 of your goods count" in offer
+    assert "Their numbers add up to at most 16" in offer
     assert "each gets up to 2 goods" in offer
     (tmp_path / "wishes.csv").unlink()
     assert Campaign.load(tmp_path / "shifts.toml").plan.to_dict() == plan.to_dict()

@@ -371,7 +371,7 @@ def test_streams_that_repeat_each_other_are_flagged(law: str) -> None:
 def test_a_split_is_no_noise() -> None:
     observed = RecordingNoise(Noise.simulated(0))
     observed.split(4, stream="x")
-    with pytest.raises(InvalidInput, match="partition"):
+    with pytest.raises(InvalidInput, match="split of people"):
         sampler_audit(Noise.simulated(1), observed.draws[0], 100, 1e-9)
 
 

@@ -144,7 +144,8 @@ def test_studies_import_nothing_that_the_key_leaves_out() -> None:
 
 _IMPORT = re.compile(r"^ *(?:from|import) ([a-z_0-9]+)[\w.]*(?: import .*| as \w+)?$", flags=re.MULTILINE)
 THEIRS = {"dp_accounting": "dp-accounting", "flint": "python-flint", "ibis": "ibis-framework", "vl_convert": None,
-          "typer": None, "sqlalchemy": None, "alembic": None, "typing_extensions": None, "sklearn": None}
+          "typer": None, "sqlalchemy": None, "alembic": None, "typing_extensions": None, "sklearn": None,
+          "readstat_arrow": None}
 """Modules whose distribution has another name; None: no number comes from them."""
 
 

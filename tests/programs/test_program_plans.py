@@ -223,7 +223,7 @@ def test_refusals_name_the_files_modes(tmp_path: Path) -> None:
         campaign(tmp_path, ("burn_in = 20", 'mode = "audited"'), of="aggregative-game").plan  # noqa: B018
     assert "mode 'audited' needs a packing program" in str(bad.value)
     assert "mode 'average' works for any program" in str(bad.value)
-    with pytest.raises(InvalidInput, match=r"solution\.alpha: .* multiplied by 10 points"):
+    with pytest.raises(InvalidInput, match=r"solution\.alpha: .* times 10 points"):
         campaign(tmp_path, ("burn_in", 'mode = "truthful"\nalpha = 1e-8\nburn_in')).plan  # noqa: B018
 
 
