@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import cause
 from confide.tables._conversions import code_of
 from confide.tables._date_formats import name_of_format
-from confide.tables._file_headers import refuse_other_formats
+from confide.tables._file_headers import refuse_other_formats, unreadable
 from confide.tables._packaged import extra
 from confide.tables.read_options import ColumnFacts
 from confide.tables.table_source import TableSource
@@ -70,7 +69,7 @@ def _catalog(path: Path) -> dict[str, Mapping[str, str]]:
             warnings.simplefilter("ignore")
             found = pyreadstat.read_sas7bcat(path, output_format="dict")[1].value_labels
     except Exception as error:  # noqa: BLE001 - of the package, or of its decoding
-        raise InvalidInput("codebook", f"{path} cannot be read: {cause(error)}") from None
+        raise unreadable(path, error, field="codebook") from None
     return {str(name).upper(): {_sas_code(value): label for value, label in codes.items()}
             for name, codes in found.items()}
 
@@ -96,7 +95,7 @@ def read_dictionary(path: Path) -> dict[str, ColumnFacts]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.reader(file, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput("codebook", f"{path} cannot be read: {cause(error)}") from None
+        raise unreadable(path, error, field="codebook") from None
     header = [_HEADERS.get(name.strip(), name.strip()) for name in rows[0]] if rows else []
     missing = [name for name in ("field_name", "field_type", "select_choices_or_calculations") if name not in header]
     if missing:

@@ -10,7 +10,6 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Collection
-from datetime import date
 from functools import cache
 from typing import Any
 
@@ -22,8 +21,8 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import is_text, places, spells_number, strings
 from confide.tables.read_options import ColumnFacts, date_order
 
-__all__ = ["FIRST_DAY", "LAST_DAY", "code_of", "date_of_text", "dates_of", "decoded", "labelled_texts", "mask_of",
-           "number_of_text", "spelled_dates", "spelled_numbers", "without_words"]
+__all__ = ["FIRST_DAY", "LAST_DAY", "code_of", "dates_of", "decoded", "labelled_texts", "mask_of", "spelled_dates",
+           "spelled_numbers", "without_words"]
 
 FIRST_DAY, LAST_DAY = (int(np.datetime64(day, "D").astype(int)) for day in ("0001-01-01", "9999-12-31"))
 """First and last day of a date, in days since 1970."""
@@ -85,20 +84,6 @@ def spelled_numbers(texts: pa.Array, decimal: str, thousands: str) -> tuple[pa.A
     wrong = pc.and_not(pc.and_(spells_number(trimmed), pc.match_substring_regex(trimmed, "[0-9]")), fits)
     result = pc.if_else(fits, found, pc.if_else(wrong, pa.scalar(None, texts.type), texts))
     return result, mask_of(wrong)
-
-
-@cache
-def _declared_one(decimal: str, thousands: str) -> re.Pattern[str]:
-    return re.compile(_declared(decimal, thousands).removesuffix("$") + r"\Z")
-
-
-def number_of_text(text: str, decimal: str, thousands: str) -> str | None:
-    """One text as by `spelled_numbers`; None for a number in another style."""
-    trimmed = text.strip()
-    if _declared_one(decimal, thousands).match(trimmed):
-        bare = re.sub(_THOUSANDS[thousands], "", trimmed) if thousands else trimmed
-        return bare.replace(decimal, ".")
-    return None if _declared_one(".", "").match(trimmed) else text
 
 
 # ---- dates
@@ -170,12 +155,6 @@ def _days_of_texts(texts: pa.Array, order: str) -> tuple[pa.Array, list[tuple[np
     other = mask_of(pc.not_equal(trimmed, "")) & ~spelled
     return _date32(start + day - 1, there), [
         (spelled & ~there, "a date that does not exist"), (other, f"no date in the order {order}")]
-
-
-def date_of_text(text: str, order: str) -> tuple[date | None, str]:
-    """One text as a date, or None and the problem of the text, as by `dates_of`."""
-    found, problems = _days_of_texts(pa.array([text], pa.large_string()), order)
-    return found[0].as_py(), next((problem for mask, problem in problems if mask[0]), "")
 
 
 def spelled_dates(array: pa.Array) -> pa.Array:

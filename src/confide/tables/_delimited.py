@@ -16,10 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import cause
 from confide.tables import _lines
 from confide.tables._conversions import mask_of
-from confide.tables._file_headers import refuse_other_formats
+from confide.tables._file_headers import refuse_other_formats, unreadable
 from confide.tables.read_options import ReadOptions, codec, is_superset_of_ascii
 from confide.tables.table_source import Faults, TableSource, slices
 
@@ -59,10 +58,7 @@ class Delimited(TableSource):
             self.column_names, self._start = _lines.read_header(self._opened, path.name, self._dialect,
                                                                 options.header_row)
         except OSError as error:
-            raise self._broken(error) from None
-
-    def _broken(self, error: Exception) -> InvalidInput:
-        return InvalidInput("source", f"{self._path} cannot be read: {cause(error)}")
+            raise unreadable(self._path, error) from None
 
     @property
     def odd_rows(self) -> Counter[int]:
@@ -77,7 +73,7 @@ class Delimited(TableSource):
                 first += block.num_rows
                 yield from slices(block, rows)
         except (OSError, pa.ArrowException) as error:
-            raise self._broken(error) from None
+            raise unreadable(self._path, error) from None
 
     def _look(self, block: pa.RecordBatch, first: int, faults: Faults) -> None:
         """List the cells with a replacement character, which stands in place of bytes that are no text."""

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause
 
-__all__ = ["SAS_ENCODINGS", "SavHeader", "dta_release", "refuse_other_formats", "sas_encoding", "sav_header"]
+__all__ = ["SAS_ENCODINGS", "SavHeader", "dta_release", "refuse_other_formats", "sas_encoding", "sav_header",
+           "unreadable"]
 
 _SAS, _CATALOG = (bytes(12) + bytes.fromhex(f"c2ea81{kind}b31411cfbd92080009c7318c181f1011") for kind in ("60", "63"))
 _STATA = "save it again in Stata with saveold, or as format 118"
@@ -47,6 +48,19 @@ _OWN = {
 """Mapping from suffix to the name of its format, and to the first bytes that a file of the format may have."""
 
 
+def unreadable(path: Path, error: BaseException, remedy: str = "", *, field: str = "source") -> InvalidInput:
+    """The error for a file that cannot be read. It leaves out the reader's own message, which may quote the contents of
+    the file.
+
+    Args:
+        path: path of the file.
+        error: the error of the system, or of a reader.
+        remedy: the advice to the user; "" for none.
+        field: the setting that names the file.
+    """
+    return InvalidInput(field, f"{path} cannot be read: {cause(error)}", remedy)
+
+
 def refuse_other_formats(path: Path) -> None:
     """Refuse a file that begins like a file of another format than its suffix names.
 
@@ -58,7 +72,7 @@ def refuse_other_formats(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(128)
     except OSError as error:
-        raise InvalidInput("source", f"{path} cannot be read: {cause(error)}") from None
+        raise unreadable(path, error) from None
     for magic, at, what, remedy, suffixes in _MAGIC:
         if start[at:].startswith(magic) and suffix not in suffixes:
             raise InvalidInput("source", f"{path.name} is {what}, not a {_called(suffix)}", remedy)
@@ -95,12 +109,10 @@ class SavHeader(NamedTuple):
     """The facts of the dictionary of an SPSS file that readers do not show.
 
     Args:
-        rows: number of rows; None if the file does not say it.
         encoding: name of the encoding of the texts; "" if the file does not say it.
         weight: name of the weight variable as bytes of the encoding; empty for none.
     """
 
-    rows: int | None
     encoding: str
     weight: bytes
 
@@ -115,8 +127,8 @@ def sav_header(path: Path) -> SavHeader:
         start = file.read(176)
         order = "<" if struct.unpack_from("<i", start.ljust(176, b"\0"), 64)[0] in (2, 3) else ">"
         if len(start) < 176:
-            return SavHeader(None, "", b"")
-        weight, rows = struct.unpack_from(order + "ii", start, 76)
+            return SavHeader("", b"")
+        (weight,) = struct.unpack_from(order + "i", start, 76)
         names: dict[int, bytes] = {}
         extensions: dict[int, bytes] = {}
         with contextlib.suppress(struct.error, OverflowError):
@@ -127,7 +139,7 @@ def sav_header(path: Path) -> SavHeader:
         encoding = _CODE_PAGES.get(code, f"cp{code}" if 400 <= code <= 1361 else "")
     name = names.get(weight, b"") if weight > 0 else b""
     longer = dict(pair.split(b"=", 1) for pair in extensions.get(13, b"").split(b"\t") if b"=" in pair)
-    return SavHeader(rows if rows >= 0 else None, encoding, longer.get(name, name))
+    return SavHeader(encoding, longer.get(name, name))
 
 
 class _Words:

@@ -18,13 +18,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import cause, did_you_mean
-from confide.tables._conversions import date_of_text, number_of_text
+from confide.contract.words import did_you_mean
+from confide.tables._conversions import dates_of, spelled_numbers
 from confide.tables._file_headers import refuse_other_formats
 from confide.tables._packaged import extra
+from confide.tables._stat_readers import broken
 from confide.tables._values import cells
 from confide.tables.read_options import ReadOptions
 from confide.tables.table_source import Faults, TableSource
@@ -85,8 +87,7 @@ class Sheet(TableSource):
         text = str(error).lower()
         if "password" in text or "encrypt" in text:
             return InvalidInput("source", f"{self.name} has a password", "save it without a password")
-        return InvalidInput("source", f"{self._path} cannot be read: {cause(error)}",
-                            "open it in the program that made it, and save it again")
+        return broken(self._path, error)
 
     def _sheet_name(self, book: Any, calamine: Any) -> str:
         sheets = {each.name: each.visible for each in book.sheets_metadata
@@ -185,34 +186,40 @@ class Sheet(TableSource):
             if isinstance(value, float) and form != "numbers" and (abs(value) >= _LONG or sheet_row in long):
                 faults.add(name, *_TOO_LONG, place(row), value)
                 return None
-            return dated(value, row) if form == "dates" else numbered(value, row)
+            return value
 
-        def numbered(value: Any, row: int) -> Any:
-            if form == "numbers" and isinstance(value, str):
-                found = number_of_text(value, *self._style(name))
-                if found is None:
-                    faults.add(name, "a number in another style", self._remedy(name), place(row), value)
-                return found
-            return _text(value)
+        def blame(wrong: np.ndarray, problem: str, remedy: str, values: list[Any], done: int) -> None:
+            for number in np.flatnonzero(wrong).tolist():
+                faults.add(name, problem, remedy, place(done + number + 1), values[number])
 
-        def dated(value: Any, row: int) -> Any:
-            if isinstance(value, datetime.date):  # of which a datetime is one
-                return value.date() if isinstance(value, datetime.datetime) else value
-            text = str(_text(value, plain=True)).strip()
-            if text in self.keep.get(name, ()):
-                return text
-            found, problem = date_of_text(text, self.options.dates)
-            if found is None:
-                faults.add(name, problem, self._date_remedy(problem), place(row), text)
-            return found
+        def numbered(values: list[Any], done: int) -> pa.Array:
+            texts = [value.strip() if isinstance(value, str) else None for value in values]
+            spelled, wrong = spelled_numbers(pa.array(texts, pa.large_string()), *self._style(name))
+            blame(wrong, "a number in another style", self._remedy(name), values, done)
+            return cells([_text(value) if text is None else number for value, text, number
+                          in zip(values, texts, spelled.to_pylist(), strict=True)])
+
+        def dated(values: list[Any], done: int) -> pa.Array:
+            kept = self.keep.get(name, ())
+            texts = [value.strip() if isinstance(value, str) else
+                     None if value is None or isinstance(value, datetime.date) else  # of which a datetime is one
+                     str(_text(value, plain=True)).strip() for value in values]
+            spelled = pa.array([None if text in kept else text for text in texts], pa.large_string())
+            days, problems = dates_of(name, spelled, self.options.dates)
+            for wrong, problem in problems:
+                blame(wrong, problem, self._date_remedy(problem), texts, done)
+            found = [text if text in kept else day if value is None or text is not None else
+                     value.date() if isinstance(value, datetime.datetime) else value
+                     for value, text, day in zip(values, texts, days.to_pylist(), strict=True)]
+            if kept:
+                return pa.array([None if each is None else str(each) for each in found], pa.large_string())
+            return pa.array(found, pa.date32())
 
         def read(values: list[Any], done: int) -> pa.Array:
             found = [one(value, done + number) for number, value in enumerate(values, 1)]
-            if form != "dates":
-                return cells(found)
-            if self.keep.get(name):
-                return pa.array([None if each is None else str(each) for each in found], pa.large_string())
-            return pa.array(found, pa.date32())
+            if form == "dates":
+                return dated(found, done)
+            return numbered(found, done) if form == "numbers" else cells(map(_text, found))
 
         return read
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import cause
+from confide.tables._file_headers import unreadable
 
 __all__ = ["BYTES", "ArrowReader", "PyreadstatReader", "RawColumn", "StatReader", "broken", "streaming"]
 
@@ -93,9 +93,8 @@ def streaming() -> Any:
 
 
 def broken(path: Path, error: BaseException) -> InvalidInput:
-    """The error for a damaged file. The reader's own message may quote the contents of the file."""
-    return InvalidInput("source", f"{path} cannot be read: {cause(error)}",
-                        "open it in the program that made it, and save it again")
+    """The error for a damaged file."""
+    return unreadable(path, error, "open it in the program that made it, and save it again")
 
 
 def _bytes_of(column: pa.Array) -> pa.Array:

@@ -22,15 +22,15 @@ from confide.tables.table_source import Faults, TableSource
 
 __all__ = ["SUFFIXES", "StatisticalFile"]
 
-SUFFIXES = (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")
-"""Suffixes of the files of statistical packages."""
-
 _SETTINGS = ("encoding", "decimal", "thousands", "dates", "missing", "labels", "codebook")
 Package = Literal["spss", "stata", "sas"]
 _PACKAGES: dict[str, tuple[Package, str]] = {
     ".sav": ("spss", "SPSS"), ".zsav": ("spss", "SPSS"), ".por": ("spss", "SPSS"), ".dta": ("stata", "Stata"),
     ".sas7bdat": ("sas", "SAS"), ".xpt": ("sas", "SAS"),
 }
+SUFFIXES = tuple(_PACKAGES)
+"""Suffixes of the files of statistical packages."""
+
 _ENCODING = 'set encoding to the encoding of the file, such as "cp1252"'
 _UNKNOWN = ("ascii",)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import cause
+from confide.tables._file_headers import unreadable
 from confide.tables._stat_readers import BYTES, RawColumn, StatReader, broken
 
 __all__ = ["Transport"]
@@ -137,7 +137,7 @@ class Transport(StatReader):
                     yield [self._column(self._variables[name], data) for name in columns]
                     left -= count
         except (OSError, ValueError) as error:
-            raise InvalidInput("source", f"{self._path} cannot be read: {cause(error)}") from None
+            raise unreadable(self._path, error) from None
 
     @staticmethod
     def _column(variable: _Variable, data: np.ndarray) -> RawColumn:

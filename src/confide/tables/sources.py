@@ -16,7 +16,6 @@ from typing import Any
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.words import cause
 from confide.tables import _delimited, _sheets, _statistical
 from confide.tables._conversions import mask_of
 from confide.tables._engines import (
@@ -28,7 +27,7 @@ from confide.tables._engines import (
     failed,
     warn_of_guesses,
 )
-from confide.tables._file_headers import refuse_other_formats
+from confide.tables._file_headers import refuse_other_formats, unreadable
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 from confide.tables.read_options import ReadOptions
@@ -37,8 +36,7 @@ from confide.tables.table_source import TableSource as TableSource  # noqa: PLC0
 
 __all__ = ["SUFFIXES", "Query", "is_database", "is_packaged", "mapping_table", "open_table"]
 
-SUFFIXES = (".parquet", ".csv", ".tsv", ".txt", ".tab", ".arrow", ".feather", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods",
-            ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")
+SUFFIXES = (".parquet", *_delimited.SUFFIXES, ".arrow", ".feather", *_sheets.SUFFIXES, *_statistical.SUFFIXES)
 """Suffixes of the files that are read as tables."""
 
 _SETTINGS = ("decimal", "thousands", "dates", "missing", "labels", "codebook")
@@ -58,10 +56,6 @@ class _File(TableSource):
     def __init__(self, path: Path) -> None:
         self.name, self._path = path.name, path
 
-    def _broken(self, error: Exception) -> InvalidInput:
-        # The reader's own message may quote the file's contents.
-        return InvalidInput("source", f"{self._path} cannot be read: {cause(error)}")
-
 
 class _Parquet(_File):
     def __init__(self, path: Path) -> None:
@@ -76,7 +70,7 @@ class _Parquet(_File):
             # Without pre-buffering and with a small buffer, memory holds a batch instead of a row group.
             return ParquetFile(self._path, pre_buffer=False, buffer_size=1 << 20)
         except (OSError, pa.ArrowException) as error:
-            raise self._broken(error) from None
+            raise unreadable(self._path, error) from None
 
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
         with self._open() as file:
@@ -84,7 +78,7 @@ class _Parquet(_File):
                 for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
                     yield batch.select(list(columns))
             except (OSError, pa.ArrowException) as error:
-                raise self._broken(error) from None
+                raise unreadable(self._path, error) from None
 
 
 class _Arrow(_File):
@@ -97,7 +91,7 @@ class _Arrow(_File):
         try:
             return pa.memory_map(str(self._path))
         except (OSError, pa.ArrowException) as error:
-            raise self._broken(error) from None
+            raise unreadable(self._path, error) from None
 
     def _open(self, file: Any, columns: tuple[str, ...] | None) -> Any:
         fields = None if columns is None else sorted(self.column_names.index(column) for column in columns)
@@ -110,7 +104,7 @@ class _Arrow(_File):
             file.seek(0)
             return pa.ipc.open_stream(file, options=options)
         except (OSError, pa.ArrowException) as error:
-            raise self._broken(error) from None
+            raise unreadable(self._path, error) from None
 
     def _read(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
         with self._map() as file:
@@ -121,7 +115,7 @@ class _Arrow(_File):
                     batch.validate()
                     yield from slices(batch.select(list(columns)), rows)
             except (OSError, pa.ArrowException) as error:
-                raise self._broken(error) from None
+                raise unreadable(self._path, error) from None
 
 
 _NO_DATE = ("a date outside the years 1 to 9999", "correct the date, or leave the cell empty")

@@ -328,8 +328,7 @@ class TableSource(ABC):
     def _dates(self, name: str, cells: pa.Array, kept: Collection[str], row: int, faults: Faults) -> pa.Array:
         codes = None
         if kept and is_text(cells):
-            codes = pc.is_in(pc.ascii_trim_whitespace(cells),
-                                     value_set=pa.array(list(kept), pa.large_string()))
+            codes = pc.is_in(pc.ascii_trim_whitespace(cells), value_set=pa.array(list(kept), pa.large_string()))
             cells, texts = pc.if_else(codes, pa.scalar(None, cells.type), cells), cells
         found, problems = dates_of(name, cells, self.options.dates)
         for wrong, problem in problems:
